@@ -1,0 +1,1 @@
+"""Reports: the same result for people, for pull requests and for machines."""

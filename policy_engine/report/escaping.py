@@ -1,0 +1,56 @@
+"""Text from a policy, scenario or history is shown, never obeyed.
+
+A ``because:`` may hold anything that YAML can hold: terminal escapes, overrides of the writing
+direction, Markdown, markup of rich. Each kind of report passes such text through here first. (HTML
+has its own, in ``report.html``; JSON needs none.)
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""Format characters that Persian, Hindi and emoji need, and that hide nothing."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that a reader cannot see, or that move what he sees."""
+_LINE_BREAK: Final = re.compile(r"[ ]*(?:\r\n|\r|\n|\t)[ \t\r\n]*")
+_MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]#|~!$])")
+_MARKDOWN_BLOCK: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
+
+
+def visible(text: str) -> str:
+    """The text on one line, with what could not be seen written out: ``\\x1b``, ``\\u202e``.
+
+    Line breaks and tabs become one space, as a ``because: |`` has them for good reason.
+    """
+    line = _LINE_BREAK.sub(" ", text).strip()
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(_written_out(char) for char in line)
+
+
+def _written_out(char: str) -> str:
+    if char in _JOINERS or unicodedata.category(char) not in _UNSEEN:
+        return char
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def markdown(text: str) -> str:
+    """The text for a paragraph, list item or table cell of GitHub's Markdown, as itself."""
+    line = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN_BLOCK.sub(_block_escaped, _MARKDOWN_SPECIAL.sub(r"\\\1", line))
+
+
+def _block_escaped(match: re.Match[str]) -> str:
+    bullet, number, mark = match.groups()
+    return f"\\{bullet}" if bullet else f"{number}\\{mark}"
+
+
+def xml(text: str) -> str:
+    """The text without what XML 1.0 forbids; ``<`` and ``&`` are left to the XML writer."""
+    return "\n".join(visible(line) if line else "" for line in text.split("\n"))
