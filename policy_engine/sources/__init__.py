@@ -1,0 +1,1 @@
+"""Where a policy comes from: a cloud assembly, a template, a document."""
