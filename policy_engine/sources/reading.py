@@ -464,16 +464,17 @@ class _YamlReader:
         return values
 
     def _key(self, event: Any, path: KeyPath) -> str:
+        offset: int = event.start_mark.index
         if isinstance(event, self._yaml.ScalarEvent):
             key: str = event.value
             if event.anchor is not None:
-                self._anchors[event.anchor] = (key, Spot(event.start_mark.index))
+                self._anchors[event.anchor] = (key, Spot(offset))
             return key
         if isinstance(event, self._yaml.AliasEvent):
             value, _ = self._alias(event, path)
             if isinstance(value, str):
                 return value
-        raise self._error(event.start_mark.index, path, "a key must be text")
+        raise self._error(offset, path, "a key must be text")
 
     def _sources(self, value: Any, spot: Spot, offset: int, path: KeyPath) -> list[tuple[Any, Spot]]:
         """What a merge key ``<<`` names: a mapping, or a list of them of which the first wins."""

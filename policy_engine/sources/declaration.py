@@ -1,0 +1,272 @@
+"""What a source declares, as written: values may be wrong, or unknown until deployment.
+
+``check`` reports findings on a ``Declaration``; what has to run needs the ``Policy`` that a queue's
+declaration gives where nothing in it is wrong or unknown. Templates, documents and CDK constructs all
+give the same classes, in the words of AWS's API (``ENABLED``, ``LEND_AND_BORROW``).
+
+Source: AWS CloudFormation reference of ``AWS::Batch::SchedulingPolicy``, ``ServiceEnvironment``,
+``JobQueue`` and ``QuotaShare``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final, TypeAlias, TypeVar
+
+from policy_engine.errors import InputError
+from policy_engine.sources.reading import Document, KeyPath, dotted
+
+SAGEMAKER_TRAINING: Final = "SAGEMAKER_TRAINING"
+"""The only ``jobQueueType`` and ``serviceEnvironmentType`` with quota management (UG quota-management)."""
+FIFO: Final = "FIFO"
+"""The only ``idleResourceAssignmentStrategy`` (API QuotaSharePolicy)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that is known only at deployment."""
+
+    reason: str
+    """Why: ``parameter 'Limit' has no default``, ``a CDK token``."""
+    logical_id: str = ""
+    """The resource that has it."""
+    property: str = ""
+    """Where in the resource: ``CapacityLimits[0].MaxCapacity``."""
+    refers_to: tuple[ResourceKey, ...] = ()
+    """The declared resources it is made of: CloudFormation orders by them."""
+
+    def __str__(self) -> str:
+        return f"unknown until deployment: {self.reason}"
+
+
+ResourceKey: TypeAlias = tuple[str, str]
+"""Template (the stack's id in an assembly, "" elsewhere) and logical id."""
+
+Raw: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | Unknown | None
+"""A value as written; None where it is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is declared. Line and column are found when they are asked for."""
+
+    key: str
+    """``Share1.ResourceSharingConfiguration.Strategy`` of a template, ``shares.QS1.strategy`` of a document."""
+    logical_id: str = ""
+    construct_path: str | None = None
+    """The CDK construct, ``App/Stack/Queue/Resource``."""
+    document: Document | None = field(default=None, repr=False, compare=False)
+    path: KeyPath = ()
+    """From the top of the document."""
+
+    def at(self, *path: str | int) -> Place:
+        """The place of a part of what is declared here."""
+        if not path:
+            return self
+        below = dotted(path)
+        key = f"{self.key}{below}" if not self.key or below.startswith("[") else f"{self.key}.{below}"
+        return Place(key, self.logical_id, self.construct_path, self.document, (*self.path, *path))
+
+    @property
+    def file(self) -> str | None:
+        """The file, as the user named it; None for constructs that are not synthesised."""
+        return None if self.document is None else self.document.file
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column, from 1; None where there is no file."""
+        return None if self.document is None else self.document.position(self.path)
+
+    def error(self, message: str) -> InputError:
+        """An error about what is declared here."""
+        line, column = self.position or (None, None)
+        return InputError(message, file=self.file, line=line, column=column, key=self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A finding that somebody accepted (``Metadata.PolicyEngine.Ignore`` of a resource)."""
+
+    finding: Raw
+    because: Raw
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A resource's mention of another one."""
+
+    value: Raw
+    """The name or ARN as written; Unknown where it is a reference or not known."""
+    place: Place
+    target: ResourceKey | None = None
+    """The resource of a Ref, Fn::GetAtt or construct; None for a name, an ARN or an unknown value."""
+
+    @property
+    def is_reference(self) -> bool:
+        """Does CloudFormation see the link, and so order by it?"""
+        return self.target is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityLimit:
+    """``{CapacityUnit, MaxCapacity}``; instances."""
+
+    unit: Raw
+    maximum: Raw
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """An entry of ``JobStateTimeLimitActions``; seconds."""
+
+    action: Raw
+    state: Raw
+    reason: Raw
+    max_seconds: Raw
+    place: Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """What the four kinds of resource have in common."""
+
+    logical_id: str
+    place: Place
+    template: str = ""
+    """Which stack of an assembly; "" elsewhere."""
+    name: Raw = None
+    fixed_name: bool = False
+    """Is the name given, not generated by CloudFormation?"""
+    depends_on: tuple[str, ...] = ()
+    """Logical ids of ``DependsOn``."""
+    ignores: tuple[Ignored, ...] = ()
+    tags: Raw = None
+    where_fields: Mapping[str, KeyPath] = field(default_factory=dict, repr=False, compare=False)
+    """Where in the resource each field of this class is written."""
+
+    @property
+    def key(self) -> ResourceKey:
+        """What tells the resource from all others of the declaration."""
+        return (self.template, self.logical_id)
+
+    @property
+    def label(self) -> str:
+        """The name where it is known, else the logical id."""
+        return self.name if isinstance(self.name, str) and self.name else self.logical_id
+
+    def where(self, name: str) -> Place:
+        """Where the named field of this class is written; the resource's place where it is absent."""
+        return self.place.at(*self.where_fields.get(name, ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceEnvironment(Resource):
+    """``AWS::Batch::ServiceEnvironment``."""
+
+    type: Raw = SAGEMAKER_TRAINING
+    state: Raw = None
+    capacity_limits: tuple[CapacityLimit, ...] | Unknown | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchedulingPolicy(Resource):
+    """``AWS::Batch::SchedulingPolicy``."""
+
+    quota_share: bool = False
+    """Is there a ``QuotaSharePolicy``?"""
+    fairshare: bool = False
+    """Is there a ``FairsharePolicy``?"""
+    idle_assignment: Raw = None
+    """``QuotaSharePolicy.IdleResourceAssignmentStrategy``."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentOrder:
+    """An entry of ``ServiceEnvironmentOrder``."""
+
+    order: Raw
+    environment: Link
+    place: Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobQueue(Resource):
+    """``AWS::Batch::JobQueue``."""
+
+    type: Raw = None
+    state: Raw = None
+    priority: Raw = None
+    environments: tuple[EnvironmentOrder, ...] | Unknown | None = None
+    compute_environments: bool = False
+    """Is there a ``ComputeEnvironmentOrder``?"""
+    policy: Link | None = None
+    time_limits: tuple[TimeLimit, ...] | Unknown | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotaShare(Resource):
+    """``AWS::Batch::QuotaShare``."""
+
+    queue: Link | None
+    capacity_limits: tuple[CapacityLimit, ...] | Unknown | None = None
+    strategy: Raw = None
+    borrow_limit: Raw = None
+    in_share_preemption: Raw = None
+    """``ENABLED`` or ``DISABLED``."""
+    state: Raw = None
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def enum_member(value: Raw, allowed: type[E], *, any_case: bool) -> E | None:
+    """The member that the value means; None where it is unknown, absent or none of them.
+
+    CloudFormation takes ``JobQueueType``, ``ServiceEnvironmentType``, ``Strategy``, ``InSharePreemption``
+    and ``IdleResourceAssignmentStrategy`` in any case, and ``State`` in upper case alone (the resource
+    types' schemas).
+    """
+    if not isinstance(value, str):
+        return None
+    text = value.upper() if any_case else value
+    return next((member for member in allowed if member.value == text), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueDeclaration:
+    """One quota-managed queue with what belongs to it."""
+
+    queue: JobQueue
+    environments: tuple[ServiceEnvironment, ...]
+    """Those of its ``ServiceEnvironmentOrder`` that the source declares."""
+    scheduling_policy: SchedulingPolicy | None
+    """None where it has none, or one that the source does not declare (``queue.policy``)."""
+    shares: tuple[QuotaShare, ...]
+    """In order of declaration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """Everything that one source declares."""
+
+    source: str
+    """What was read, as the user named it."""
+    job_queues: tuple[JobQueue, ...] = ()
+    service_environments: tuple[ServiceEnvironment, ...] = ()
+    scheduling_policies: tuple[SchedulingPolicy, ...] = ()
+    quota_shares: tuple[QuotaShare, ...] = ()
+
+    @cached_property
+    def queues(self) -> tuple[QueueDeclaration, ...]:
+        """Every quota-managed queue: one with a quota-share policy, or one that quota shares name."""
+        raise NotImplementedError
+
+    @cached_property
+    def stray_shares(self) -> tuple[QuotaShare, ...]:
+        """Quota shares of a queue that the source does not declare."""
+        raise NotImplementedError
