@@ -14,15 +14,22 @@ ROOT = Path(__file__).parent.parent
 # "policy_engine" alone means its public names, not the modules behind them.
 LAYERS: dict[str, tuple[str, ...]] = {
     "policy_engine._version": (),
+    "policy_engine.errors": (),
     "policy_engine.policy": (),
     "policy_engine.scheduler": ("policy_engine.policy",),
     "policy_engine.simulation": ("policy_engine.policy", "policy_engine.scheduler"),
     "policy_engine.outcome": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.simulation"),
-    "policy_engine.sources": ("policy_engine.policy",),
-    "policy_engine.workload": ("policy_engine.policy", "policy_engine.scheduler"),
+    "policy_engine.sources": ("policy_engine.errors", "policy_engine.policy"),
+    "policy_engine.workload": (
+        "policy_engine.errors",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.sources.reading",
+    ),
     "policy_engine.guarantees": ("policy_engine.policy",),
     "policy_engine.findings": ("policy_engine.policy", "policy_engine.guarantees"),
     "policy_engine.expectations": (
+        "policy_engine.errors",
         "policy_engine.policy",
         "policy_engine.scheduler",
         "policy_engine.simulation",
