@@ -43,7 +43,9 @@ MAX_TIME_LIMIT: Final = 86400
 """Bounds of ``jobStateTimeLimitActions.maxTimeSeconds``, in seconds (API JobStateTimeLimitAction)."""
 NAME_PATTERN: Final = r"^[A-Za-z0-9_-]{1,128}$"
 """Names of queues, quota shares, service environments, scheduling policies and jobs (API)."""
-UNIT_PATTERN: Final = r"^ml\.[a-z0-9-]+\.(?:nano|micro|small|medium|large|xlarge|[1-9][0-9]*xlarge|metal(?:-[0-9]+xl)?)$"
+UNIT_PATTERN: Final = (
+    r"^ml\.[a-z0-9-]+\.(?:nano|micro|small|medium|large|xlarge|[1-9][0-9]*xlarge|metal(?:-[0-9]+xl)?)$"
+)
 """A SageMaker instance type: ``ml.``, family, size."""
 
 _NAME = re.compile(NAME_PATTERN)
@@ -56,6 +58,7 @@ class WrittenInt(int):
     text: str
 
     def __new__(cls, value: int, text: str) -> Self:
+        """The number, and its text in the file."""
         self = super().__new__(cls, value)
         self.text = text
         return self
@@ -67,6 +70,7 @@ class WrittenFloat(float):
     text: str
 
     def __new__(cls, value: float, text: str) -> Self:
+        """The number, and its text in the file."""
         self = super().__new__(cls, value)
         self.text = text
         return self
@@ -84,10 +88,12 @@ class SharingStrategy(StrEnum):
 
     @property
     def lends(self) -> bool:
+        """May other shares use its idle capacity?"""
         return self is not SharingStrategy.RESERVE
 
     @property
     def borrows(self) -> bool:
+        """May it use other shares' idle capacity?"""
         return self is SharingStrategy.LEND_AND_BORROW
 
 
@@ -241,18 +247,10 @@ def _time_limit(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_as_text)]
 """A string, also where it was written like a number."""
-Name = Annotated[
-    str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": NAME_PATTERN})
-]
-Unit = Annotated[
-    str, BeforeValidator(_unit), WithJsonSchema({"type": "string", "pattern": UNIT_PATTERN})
-]
-Capacity = Annotated[
-    int, BeforeValidator(_capacity), WithJsonSchema({"type": "integer", "minimum": MIN_CAPACITY})
-]
-BorrowLimit = Annotated[
-    int, BeforeValidator(_borrow_limit), WithJsonSchema({"type": "integer", "minimum": UNLIMITED})
-]
+Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": NAME_PATTERN})]
+Unit = Annotated[str, BeforeValidator(_unit), WithJsonSchema({"type": "string", "pattern": UNIT_PATTERN})]
+Capacity = Annotated[int, BeforeValidator(_capacity), WithJsonSchema({"type": "integer", "minimum": MIN_CAPACITY})]
+BorrowLimit = Annotated[int, BeforeValidator(_borrow_limit), WithJsonSchema({"type": "integer", "minimum": UNLIMITED})]
 Priority = Annotated[
     int,
     BeforeValidator(_priority),

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import floor, inf
 
-from .policy import Policy
-from .scheduler.choices import Choices
-from .scheduler.jobs import Workload
-from .scheduler.log import Log
+from policy_engine.policy import Policy, ServiceEnvironment, Share, SharingStrategy, StuckReason
+from policy_engine.policy import State as Switch
+from policy_engine.scheduler.bounds import Bounds, Misfit
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import (
+    DeleteShare,
+    Exit,
+    Terminate,
+    Update,
+    UpdatePriority,
+    UpdateQueue,
+    UpdateServiceEnvironment,
+    UpdateShare,
+    Workload,
+)
+from policy_engine.scheduler.log import Kind, Log, Why
+from policy_engine.scheduler.moves import Chooser, Pass
+from policy_engine.scheduler.state import Phase, State
+from policy_engine.scheduler.victims import above_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +39,436 @@ class Run:
     log: Log
     end: float
     """Seconds at which the run ended."""
+    final: State
+    """The queue at the end."""
 
 
-def simulate(policy: Policy, workload: Workload, choices: Choices | None = None) -> Run:
+def simulate(
+    policy: Policy,
+    workload: Workload,
+    choices: Choices | None = None,
+    *,
+    chooser: Chooser | None = None,
+    watch: Callable[[State, float], None] | None = None,
+) -> Run:
     """Run the workload under the policy, with the default answer to every choice not given.
+
+    ``watch`` is called with the state and the time in seconds after every pass.
 
     Raises ValueError where a job or update names a share, job or instance type that does not exist.
     """
-    raise NotImplementedError
+    clock = Clock(policy, workload, choices or Choices(), chooser)
+    clock.watch = watch
+    clock.run()
+    return Run(policy, workload, clock.choices, clock.log, clock.at, clock.state)
+
+
+class Clock:
+    """Virtual time over one state: what happens when. All times are seconds."""
+
+    def __init__(self, policy: Policy, workload: Workload, choices: Choices, chooser: Chooser | None) -> None:
+        self.choices = choices
+        self.timing = workload.timing
+        self.until = inf if workload.until is None else workload.until
+        self.policy = policy
+        self.state = State(policy, choices, _units_named(workload))
+        self.log = Log(workload.jobs)
+        self.rows = self.log.rows
+        self.passes = Pass(self.state, self, chooser)
+        self.watch: Callable[[State, float], None] | None = None
+        self.at = 0.0
+        self.jobs = workload.jobs
+        count = len(self.jobs)
+        self.number_of = {job.name: number for number, job in enumerate(self.jobs)}
+        # heaps and sorted lists of what is to come
+        self.due: list[tuple[float, int, int]] = []
+        """Ends of attempts and of stops: (time, job, stamp); an old stamp is void."""
+        self.decisions: list[float] = []
+        """Passes to come, where there is decision latency."""
+        self.limits: list[tuple[float, int, StuckReason]] = []
+        """Job state time limits that run: (time, job, reason)."""
+        later = (number for number, job in enumerate(self.jobs) if job.started is None)
+        self.arrivals = sorted(later, key=lambda number: self.jobs[number].submit)[::-1]
+        """Jobs to come, the next one last."""
+        self.updates = sorted(workload.updates, key=lambda update: update.at)[::-1]
+        """Updates to come, the next one last."""
+        # where each job's attempts stand
+        self.stamp = [0] * count
+        self.work_from = [0.0] * count
+        """When the work of the current attempt begins."""
+        self.ends_at = [inf] * count
+        """When the current attempt ends by itself."""
+        self.times_out = [False] * count
+        """The current attempt ends by its timeout."""
+        self.saved = [0.0] * count
+        """Seconds of work that checkpoints keep."""
+        self.resumes = [False] * count
+        """The next attempt follows a preemption."""
+        self.placements = [0] * count
+        """Attempts used: not by preemptions and capacity failures (R10, R15)."""
+        self.short_of_capacity = [0.0] * count
+        """Seconds spent in attempts that found no capacity."""
+        for number, job in enumerate(self.jobs):
+            self.state.add(job, choices.default_priority)
+            if job.started is not None:
+                self._begin(number, job.started)
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Until nothing is to come, or ``until``."""
+        while (at := self._next()) <= self.until and at < inf:
+            self.at = at
+            self._instant(at)
+        if self.until < inf:
+            self.at = self.until
+
+    def _next(self) -> float:
+        """The next instant at which something happens."""
+        due, stamp = self.due, self.stamp
+        while due and stamp[due[0][1]] != due[0][2]:
+            heappop(due)
+        at = due[0][0] if due else inf
+        if self.arrivals:
+            at = min(at, self.jobs[self.arrivals[-1]].submit)
+        if self.updates:
+            at = min(at, self.updates[-1].at)
+        if self.decisions:
+            at = min(at, self.decisions[0])
+        if self.limits:
+            at = min(at, self.limits[0][0])
+        return at
+
+    def _instant(self, at: float) -> None:
+        """Everything that is due at ``at``, then moves; again where a job ended at this very instant."""
+        changed = self._end_due(at)
+        updates = self._updates_at(at) if self.updates else ()
+        self._apply(updates, UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue)
+        while self.arrivals and self.jobs[self.arrivals[-1]].submit <= at:
+            self._submit(self.arrivals.pop())
+            changed = True
+        self._apply(updates, UpdatePriority)
+        self._apply(updates, Terminate)
+        if self.limits:
+            changed = self._end_stuck(at) or changed
+        self._decide(at, changed or bool(updates))
+        while self.due and self.due[0][0] <= at:
+            if self._end_due(at):
+                self._decide(at, True)
+
+    def _apply(self, updates: Sequence[Update], *kinds: type[Update]) -> None:
+        """Those updates that are of these kinds, in the order given."""
+        for update in updates:
+            if not isinstance(update, kinds):
+                continue
+            if isinstance(update, UpdatePriority):
+                self._update_priority(update)
+            elif isinstance(update, Terminate):
+                self._terminate(self.number_of[update.job], None)
+            else:
+                self._update_queue(update)
+
+    def _decide(self, at: float, changed: bool) -> None:
+        latency = self.timing.queue_latency
+        if latency > 0:
+            if changed:
+                heappush(self.decisions, at + latency)
+            if not self.decisions or self.decisions[0] > at:
+                return
+            while self.decisions and self.decisions[0] <= at:
+                heappop(self.decisions)
+        self.passes.settle(at)
+        if self.watch is not None:
+            self.watch(self.state, at)
+
+    def _updates_at(self, at: float) -> list[Update]:
+        updates: list[Update] = []
+        while self.updates and self.updates[-1].at <= at:
+            updates.append(self.updates.pop())
+        return updates
+
+    def _note(self, kind: Kind, job: int, by: int = -1, why: Why | None = None, detail: object = None) -> None:
+        self.rows.append((self.at, kind, job, by, why, detail))
+
+    # --- jobs come ------------------------------------------------------------------------------
+
+    def _begin(self, job: int, at: float) -> None:
+        """A job of ``running:``; it was submitted when it was dispatched, and works from then on."""
+        self.at = at
+        self.state.submitted[job] = self.state.runnable_since[job] = at
+        self._note(Kind.SUBMITTED, job)
+        self.state.start(job, at)
+        self._dispatch(job, at)
+        self.at = 0.0
+
+    def _submit(self, job: int) -> None:
+        share = self.policy.shares.get(self.jobs[job].share)
+        if share is None or share.state is Switch.DISABLED or self.policy.state is Switch.DISABLED:
+            self.state.phase[job] = Phase.ENDED
+            self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
+            return
+        self._note(Kind.SUBMITTED, job)
+        self.state.enqueue(job, self.at, place=self.at)
+
+    def _refusal(self, share: str) -> str:
+        if share not in self.policy.shares:
+            return f"quota share {share} does not exist"
+        if self.policy.state is Switch.DISABLED:
+            return "the job queue is DISABLED and takes no new jobs"
+        return f"quota share {share} is DISABLED and takes no new jobs"
+
+    # --- attempts (called by the pass) ----------------------------------------------------------
+
+    def started(self, job: int) -> None:
+        """The pass dispatched the job."""
+        timing = self.timing
+        begins = self.at + timing.start_seconds
+        if self.resumes[job]:
+            begins += timing.restart_seconds
+        self._dispatch(job, begins)
+
+    def _dispatch(self, job: int, begins: float) -> None:
+        self.rows.append((self.at, Kind.STARTED, job, -1, None, None))
+        what = self.jobs[job]
+        self.work_from[job] = begins
+        self.placements[job] += 1
+        ends = inf if what.duration is None else begins + what.duration - self.saved[job]
+        if what.timeout is not None:
+            latest = self.at + self.timing.start_seconds + what.timeout
+            self.times_out[job] = latest < ends
+            ends = min(ends, latest)
+        if what.exit is Exit.CAPACITY_FAILURE:
+            ends = self._capacity_runs_out(job, ends)
+        self.ends_at[job] = ends
+        self.stamp[job] += 1
+        if ends < inf:
+            heappush(self.due, (ends, job, self.stamp[job]))
+
+    def preempted(self, job: int, victims: Sequence[tuple[int, Why]]) -> bool:
+        """The pass stops these for the job; true where they have released their capacity already."""
+        for victim, why in victims:
+            self._note(Kind.PREEMPTED, victim, job, why)
+        return self._stop(victim for victim, _ in victims)
+
+    def _stop(self, victims: Iterable[int]) -> bool:
+        """Jobs that the state counts as being stopped stop now or ``stop_seconds`` later (C14)."""
+        stops = self.at + self.timing.stop_seconds
+        for victim in victims:
+            if stops > self.at:
+                if self.ends_at[victim] > stops:
+                    self.stamp[victim] += 1
+                    heappush(self.due, (stops, victim, self.stamp[victim]))
+            elif self.ends_at[victim] <= stops:
+                self._end(victim)
+            else:
+                self._stopped(victim)
+        return stops <= self.at
+
+    def blocked(self, job: int, misfit: Misfit) -> None:
+        """The job is at the front of its share and can never fit (R12)."""
+        self._note(Kind.BLOCKED, job, detail=misfit.reason)
+        seconds = self._time_limit(misfit.code)
+        if seconds is not None:
+            heappush(self.limits, (self.at + seconds, job, misfit.code))
+
+    # --- attempts end ---------------------------------------------------------------------------
+
+    def _end_due(self, at: float) -> bool:
+        """What ends or has stopped by ``at``, in the order given; true where anything did."""
+        due, any_ended = self.due, False
+        while due and due[0][0] <= at:
+            _, job, stamp = heappop(due)
+            if stamp != self.stamp[job]:
+                continue
+            any_ended = True
+            if self.ends_at[job] <= at:
+                self._end(job)
+            else:
+                self._stopped(job)
+        return any_ended
+
+    def _end(self, job: int) -> None:
+        """An attempt ends by itself."""
+        self.stamp[job] += 1
+        self.state.end(job)
+        exits = self.jobs[job].exit
+        if self.times_out[job]:
+            self._fail_attempt(job, Why.TIMEOUT)
+        elif exits is Exit.SUCCEEDED:
+            self.rows.append((self.at, Kind.FINISHED, job, -1, Why.FINISHED, None))
+        elif exits is Exit.FAILED:
+            self._fail_attempt(job, Why.FAILED)
+        else:
+            self._fail_for_capacity(job)
+
+    def _fail_attempt(self, job: int, why: Why) -> None:
+        self._keep_checkpoints(job)
+        if self.placements[job] >= self.jobs[job].attempts:
+            self._note(Kind.FAILED, job, why=why)
+            return
+        self._note(Kind.STOPPED, job, why=why, detail=0.0)
+        self._requeue(job, preempted=False)
+
+    def _fail_for_capacity(self, job: int) -> None:
+        """Retried until there is capacity, without using an attempt (R15)."""
+        self.placements[job] -= 1
+        self.short_of_capacity[job] += self.at - self.work_from[job]
+        reason = StuckReason.INSUFFICIENT_INSTANCE_CAPACITY
+        seconds = self._time_limit(reason)
+        if seconds is not None and self.short_of_capacity[job] >= seconds:
+            self._note(Kind.TERMINATED, job, why=Why.TERMINATED, detail=_time_limit_text(reason))
+            return
+        self._note(Kind.STOPPED, job, why=Why.CAPACITY_FAILURE, detail=0.0)
+        self._requeue(job, preempted=False)
+
+    def _capacity_runs_out(self, job: int, ends: float) -> float:
+        """When an attempt that finds no capacity ends: no later than the job state time limit."""
+        seconds = self._time_limit(StuckReason.INSUFFICIENT_INSTANCE_CAPACITY)
+        if seconds is None:
+            return ends
+        return min(ends, self.work_from[job] + seconds - self.short_of_capacity[job])
+
+    def _stopped(self, job: int) -> None:
+        """A preempted job has stopped: requeued, or failed where its retries are used up (R10, R17)."""
+        self.stamp[job] += 1
+        self.placements[job] -= 1
+        lost = self._keep_checkpoints(job)
+        self.state.end(job)
+        self._note(Kind.STOPPED, job, detail=lost)
+        self.state.preemptions[job] += 1
+        retries = self.jobs[job].preemption_retries
+        if retries is not None and self.state.preemptions[job] > retries:
+            self._note(Kind.FAILED, job)
+        else:
+            self._requeue(job, preempted=True)
+
+    def _requeue(self, job: int, *, preempted: bool) -> None:
+        self.resumes[job] = preempted
+        self._note(Kind.REQUEUED, job)
+        self.state.requeue(job, self.at, preempted=preempted)
+
+    def _keep_checkpoints(self, job: int) -> float:
+        """Seconds of the attempt's work that are lost; one due at this very instant is kept."""
+        work = max(0.0, self.at - self.work_from[job])
+        every = self.jobs[job].checkpoint_every or self.timing.checkpoint_every
+        if not every:
+            return work
+        kept = min(work, floor(work / every + 1e-9) * every)
+        self.saved[job] += kept
+        return work - kept
+
+    # --- what is done to jobs and to the queue --------------------------------------------------
+
+    def _terminate(self, job: int, reason: str | None) -> None:
+        state, phase = self.state, self.state.phase[job]
+        if phase in (Phase.NEW, Phase.ENDED):
+            return
+        if phase is Phase.WAITING:
+            state.dequeue(job)
+        elif phase is Phase.CLAIMING:
+            state.drop_claim(next(claim for claim in state.claims if claim.job == job), started=False)
+        else:
+            state.end(job)
+        self.stamp[job] += 1
+        state.phase[job] = Phase.ENDED
+        self._note(Kind.TERMINATED, job, why=Why.TERMINATED, detail=reason)
+
+    def _end_stuck(self, at: float) -> bool:
+        """Job state time limit actions that are due."""
+        ended = False
+        while self.limits and self.limits[0][0] <= at:
+            _, job, code = heappop(self.limits)
+            what = self.jobs[job]
+            if self.state.phase[job] is not Phase.WAITING or what.share not in self.policy.shares:
+                continue
+            misfit = Bounds(self.policy, self.choices).never_fits(what.share, what.demand)
+            if misfit is not None and misfit.code is code:
+                self._terminate(job, _time_limit_text(code))
+                ended = True
+        return ended
+
+    def _time_limit(self, reason: StuckReason) -> float | None:
+        """Seconds after which the queue ends a job that is stuck for this reason."""
+        limits = [limit.max_seconds for limit in self.policy.job_state_time_limits if limit.reason is reason]
+        return float(min(limits)) if limits else None
+
+    def _update_priority(self, update: UpdatePriority) -> None:
+        job = self.number_of[update.job]
+        self._note(Kind.PRIORITY_UPDATED, job, detail=update.priority)
+        if self.state.phase[job] is not Phase.ENDED:
+            self.state.set_priority(job, update.priority)
+
+    def _update_queue(self, update: Update) -> None:
+        if isinstance(update, UpdateQueue):
+            if update.state is not None:
+                self._adopt(state=Switch(update.state))
+        elif isinstance(update, UpdateServiceEnvironment):
+            self._adopt(service_environment=updated_environment(self.policy.service_environment, update))
+            self._note(Kind.ENVIRONMENT_UPDATED, -1)
+        elif isinstance(update, UpdateShare):
+            share = updated_share(self.policy.shares[update.share], update)
+            self._adopt(shares={**self.policy.shares, update.share: share})
+            self._note(Kind.SHARE_UPDATED, -1, detail=update.share)
+            if self.choices.lowered_limit == "at_once":
+                self._stop_above_limit(self.state.share_index[update.share])
+        elif isinstance(update, DeleteShare):
+            self._delete(update.share)
+
+    def _adopt(self, **changes: object) -> None:
+        self.policy = self.policy.model_copy(update=changes)
+        self.state.adopt(self.policy)
+
+    def _delete(self, share: str) -> None:
+        """A deleted share's jobs are terminated (R16)."""
+        number = self.state.share_index[share]
+        for job, owner in enumerate(self.state.share_of):
+            if owner == number:
+                self._terminate(job, f"quota share {share} was deleted")
+        self._adopt(shares=dict(self.policy.others(share)))
+        self._note(Kind.SHARE_UPDATED, -1, detail=share)
+
+    def _stop_above_limit(self, share: int) -> None:
+        """C11 ``at_once``: stop jobs until the share is within its limits."""
+        victims = above_limit(self.state, share)
+        for victim in victims:
+            self._note(Kind.PREEMPTED, victim, why=Why.LIMIT_LOWERED)
+            self.state.begin_stop(victim)
+        self._stop(victims)
+
+
+def _time_limit_text(reason: StuckReason) -> str:
+    """AWS's status reason of a job that a job state time limit action ended (UG sm_job_stuck_in_runnable)."""
+    return f"Terminated by JobStateTimeLimit action due to reason: {reason}"
+
+
+def _units_named(workload: Workload) -> Iterator[str]:
+    """Instance types that jobs and updates name."""
+    for job in workload.jobs:
+        yield from job.demand
+    for update in workload.updates:
+        if isinstance(update, UpdateShare | UpdateServiceEnvironment):
+            yield from update.capacity_limits or ()
+
+
+def updated_share(share: Share, update: UpdateShare) -> Share:
+    """The share after UpdateQuotaShare; a borrow limit does not outlive LEND_AND_BORROW."""
+    data = share.model_dump()
+    given = {
+        "capacity_limits": update.capacity_limits,
+        "strategy": update.strategy,
+        "borrow_limit": update.borrow_limit,
+        "in_share_preemption": update.in_share_preemption,
+        "state": update.state,
+    }
+    data.update({key: value for key, value in given.items() if value is not None})
+    if update.borrow_limit is None and data["strategy"] != SharingStrategy.LEND_AND_BORROW:
+        data["borrow_limit"] = None
+    return Share.model_validate(data)
+
+
+def updated_environment(environment: ServiceEnvironment, update: UpdateServiceEnvironment) -> ServiceEnvironment:
+    """The service environment after UpdateServiceEnvironment."""
+    data = environment.model_dump()
+    given = {"capacity_limits": update.capacity_limits, "state": update.state}
+    data.update({key: value for key, value in given.items() if value is not None})
+    return ServiceEnvironment.model_validate(data)

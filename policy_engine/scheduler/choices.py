@@ -29,6 +29,7 @@ class OpenChoice:
 
     @property
     def is_number(self) -> bool:
+        """Is the answer a number rather than a word?"""
         return not isinstance(self.default, str)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, overload
 
-from .jobs import Job
+from policy_engine.scheduler.jobs import Job
 
 
 class Kind(StrEnum):
@@ -130,4 +130,3 @@ class Log(Sequence[Event]):
             held.discard(job)
             return True
         return False
-

@@ -1,0 +1,362 @@
+"""One pass: moves are made one at a time until none is left (``scheduling.md``, One pass).
+
+Whatever drives the pass (a clock, an exploration, an endpoint) is its *driver*: it is told what was
+started and preempted, and says when capacity is released. Where AWS leaves open which move or which
+victims come next, a *chooser* answers; the default takes the first move in the rule's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from policy_engine.scheduler.bounds import Bounds, Misfit
+from policy_engine.scheduler.log import Why
+from policy_engine.scheduler.state import Claim, State
+from policy_engine.scheduler.victims import Kind, Search
+
+MOVES_PER_JOB = 10
+"""More moves than this per unfinished job at one instant stop the engine with an error."""
+
+
+class Move(NamedTuple):
+    """A job that starts, with the jobs that are stopped for it."""
+
+    job: int
+    victims: Sequence[int] = ()
+    claim: Claim | None = None
+
+
+class Driver(Protocol):
+    """Who drives the pass."""
+
+    def started(self, job: int) -> None:
+        """The job was dispatched."""
+
+    def preempted(self, job: int, victims: Sequence[tuple[int, Why]]) -> bool:
+        """These were preempted for the job; true where they have released their capacity already."""
+
+    def blocked(self, job: int, misfit: Misfit) -> None:
+        """The job is at the front of its share and can never fit."""
+
+
+class Chooser(Protocol):
+    """Who answers what AWS leaves open."""
+
+    def move(self, moves: Iterator[Move]) -> Move | None:
+        """One of these moves, which come in the rule's order; None where there are none."""
+
+    def sets(self, search: Search) -> Iterable[Sequence[int]]:
+        """The sets of victims to consider, each legal, the rule's choice first."""
+
+
+class Rule:
+    """The default: the first move, and the one set that the rule of C8 chooses."""
+
+    def move(self, moves: Iterator[Move]) -> Move | None:
+        """The first move."""
+        return next(moves, None)
+
+    def sets(self, search: Search) -> Iterable[Sequence[int]]:
+        """The rule's choice alone."""
+        chosen = search.chosen()
+        return () if chosen is None else (chosen,)
+
+
+class TooManyMovesError(RuntimeError):
+    """The pass does not come to rest: a bug of the engine, not of the scenario."""
+
+
+class Look(NamedTuple):
+    """What a head can do that will not fit by waiting for what is under way."""
+
+    job: int
+    inside: bool
+    """It would leave its share within its own limit."""
+    starts: bool
+    """There is bound and room for it now."""
+
+
+class Pass:
+    """The moves of one state, for one driver."""
+
+    def __init__(self, state: State, driver: Driver, chooser: Chooser | None = None) -> None:
+        self.state = state
+        self.driver = driver
+        self.chooser = chooser if chooser is not None else Rule()
+        self.misfits: set[tuple[int, str]] = set()
+        """(job, reason) already logged as blocked."""
+
+    def settle(self, at: float) -> None:
+        """Make moves until none is left, at ``at`` seconds.
+
+        Raises TooManyMovesError where that takes more than ten moves per unfinished job.
+        """
+        state = self.state
+        if not state.dispatching:
+            return
+        left: int | None = None
+        while state.unsettled or state.claims:
+            if state.claims and self._start_claimant(at):
+                continue
+            if not self._move(at):
+                break
+            if left is None:
+                left = MOVES_PER_JOB * (sum(map(len, state.line)) + len(state.claims) + self._holding() + 1)
+            left -= 1
+            if left < 0:
+                raise TooManyMovesError(f"no rest after {MOVES_PER_JOB} moves per job at {at} s: please report this")
+        state.unsettled.clear()
+
+    def _holding(self) -> int:
+        return sum(map(len, self.state.runners)) + len(self.state.claim_of)
+
+    # --- moves ----------------------------------------------------------------------------------
+
+    def _start_claimant(self, at: float) -> bool:
+        """Move 0: a claimant whose victims have all stopped, oldest claim first."""
+        state = self.state
+        moves = (
+            Move(claim.job, claim=claim)
+            for claim in state.claims
+            if not claim.outstanding and state.claimant_can_start(claim)
+        )
+        move = self.chooser.move(moves)
+        if move is None or move.claim is None:
+            return False
+        state.drop_claim(move.claim, started=True)
+        state.start(move.job, at)
+        self.driver.started(move.job)
+        return True
+
+    def _move(self, at: float) -> bool:
+        """The next of moves 1 to 4; false where there is none."""
+        state = self.state
+        looks = self._looks()
+        if not looks:
+            return False
+        move = self._next_move(looks)
+        if move is None:
+            return False
+        self._make(move, at)
+        stirred = bool(move.victims) or any(
+            state.share_of[move.job] in state.over[unit] for _, unit, _ in state.demand[move.job]
+        )
+        if stirred or state.choices.blocked_owner_lends == "no":
+            state.unsettled |= state.waiting
+        return True
+
+    def _next_move(self, looks: list[Look]) -> Move | None:
+        chooser = self.chooser
+        inside = [look for look in looks if look.inside]
+        beyond = [look for look in looks if look.starts and not look.inside]
+        stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
+        in_share_first = self.state.choices.reclaim_or_in_share == "in_share_first" and bool(stuck)
+        move = None
+        if inside:
+            move = chooser.move(self._own_capacity(inside, reclaim=not in_share_first))
+        if move is None and stuck:
+            move = chooser.move(self._in_share(stuck, inside=True))
+        if move is None and in_share_first and inside:
+            move = chooser.move(self._own_capacity(inside, reclaim=True))
+        if move is None and beyond:
+            move = chooser.move(self._borrowing(beyond))
+        if move is None and self.state.choices.partly_borrowed == "yes":
+            move = chooser.move(self._reclaim_own_part(looks))
+        if move is None and stuck:
+            move = chooser.move(self._in_share(stuck, inside=False))
+        return move
+
+    def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
+        """Move 1: heads inside their own limit start, or have other shares' jobs stopped."""
+
+        def moves(look: Look) -> Iterator[Move]:
+            if look.starts:
+                yield Move(look.job)
+            elif reclaim:
+                for victims in self._sets(look.job, Kind.CROSS):
+                    yield Move(look.job, victims)
+
+        return self._offers(looks, moves)
+
+    def _borrowing(self, looks: list[Look]) -> Iterator[Move]:
+        """Move 3: heads that can start beyond their own limit, first come, first served (C2)."""
+        first: dict[int, Look] = {}
+        for look in looks:
+            first.setdefault(self.state.share_of[look.job], look)
+        for look in self._by_idle_assignment(list(first.values())):
+            yield Move(look.job)
+
+    def _in_share(self, looks: list[Look], *, inside: bool) -> Iterator[Move]:
+        """Moves 2 (``inside``) and 4: heads that have lower-priority jobs of their share stopped."""
+
+        def moves(look: Look) -> Iterator[Move]:
+            some = False
+            for victims in self._sets(look.job, Kind.OWN):
+                some = True
+                if self._ends_inside(look.job, victims) is inside:
+                    yield Move(look.job, victims)
+            if not inside and not some:
+                for victims in self._sets(look.job, Kind.MIXED):
+                    yield Move(look.job, victims)
+
+        return self._offers(looks, moves)
+
+    def _offers(self, looks: list[Look], moves: Callable[[Look], Iterator[Move]]) -> Iterator[Move]:
+        """The moves of each share's first job that has any, shares in the order of C1."""
+        if self.state.choices.head_of_line == "strict":
+            for look in self._in_order(looks):
+                yield from moves(look)
+            return
+        offered: dict[int, tuple[Look, list[Move]]] = {}
+        for look in looks:
+            share = self.state.share_of[look.job]
+            if share not in offered and (some := list(moves(look))):
+                offered[share] = (look, some)
+        found = {look.job: some for look, some in offered.values()}
+        for look in self._in_order([look for look, _ in offered.values()]):
+            yield from found[look.job]
+
+    def _reclaim_own_part(self, looks: list[Look]) -> Iterator[Move]:
+        """C10 ``yes``: a head larger than its share's limit reclaims the part that is its own."""
+        state = self.state
+
+        def moves(look: Look) -> Iterator[Move]:
+            if look.starts or look.inside:
+                return
+            if any(count > state.limit[cell] for cell, _, count in state.demand[look.job]) and all(
+                self._own_part_suffices(cell, unit, count) for cell, unit, count in state.demand[look.job]
+            ):
+                for victims in self._sets(look.job, Kind.CROSS, partly=True):
+                    yield Move(look.job, victims)
+
+        return self._offers(looks, moves)
+
+    def _own_part_suffices(self, cell: int, unit: int, count: int) -> bool:
+        """Is all of the count that cannot be had back as the share's own idle without stopping anyone?"""
+        state = self.state
+        own = max(0, min(count, state.limit[cell] - state.after[cell]))
+        room = state.room_after(cell, unit, state.pool_for(cell, unit, count))
+        return room >= count or (own > 0 and room >= count - own)
+
+    def _sets(self, job: int, kind: Kind, *, partly: bool = False) -> Iterable[Sequence[int]]:
+        state = self.state
+        if kind is not Kind.OWN and not any(state.over[unit] for _, unit, _ in state.demand[job]):
+            return ()
+        return self.chooser.sets(Search(state, job, kind, partly=partly))
+
+    def _ends_inside(self, job: int, victims: Sequence[int]) -> bool:
+        """Is the share inside its limit when these of its own jobs are stopped for the job?"""
+        state = self.state
+        for cell, _, count in state.demand[job]:
+            freed = sum(n for victim in victims for c, _, n in state.demand[victim] if c == cell)
+            if state.after[cell] - freed + count > state.limit[cell]:
+                return False
+        return True
+
+    def _make(self, move: Move, at: float) -> None:
+        state, job = self.state, move.job
+        state.dequeue(job)
+        if not move.victims:
+            state.start(job, at)
+            self.driver.started(job)
+            return
+        share = state.share_of[job]
+        kinds = [(v, Why.IN_SHARE if state.share_of[v] == share else Why.CROSS_SHARE) for v in move.victims]
+        for victim in move.victims:
+            state.begin_stop(victim)
+        if self.driver.preempted(job, kinds):
+            state.start(job, at)
+            self.driver.started(job)
+        else:
+            state.claim(job, move.victims)
+
+    # --- heads ----------------------------------------------------------------------------------
+
+    def _looks(self) -> list[Look]:
+        """What each unsettled head can do; shares whose heads can do nothing are settled."""
+        state = self.state
+        if state.choices.blocked_owner_lends == "no":
+            state.keep_for_blocked_owners()
+        looks: list[Look] = []
+        misfits: list[Look] = []
+        for share in list(state.unsettled):
+            idle = True
+            for place, job in enumerate(state.fronts(share)):
+                if state.never_fits(job):
+                    if place == 0 or state.choices.head_of_line == "per_unit":
+                        misfits.append(Look(job, inside=False, starts=False))
+                    continue
+                look = self._look(job)
+                if look is not None:
+                    looks.append(look)
+                    idle = False
+            if idle:
+                state.unsettled.discard(share)
+        for look in self._in_order(misfits):
+            self._report_blocked(look.job)
+        return looks
+
+    def _look(self, job: int) -> Look | None:
+        state = self.state
+        inside = state.inside(job)
+        starts = state.can_start(job)
+        if not starts and state.will_fit(job):
+            return None
+        look = Look(job, inside, starts)
+        if starts or self._may_preempt_own(look):
+            return look
+        if any(state.over[unit] for _, unit, _ in state.demand[job]) and (
+            inside or state.choices.partly_borrowed == "yes"
+        ):
+            return look
+        return None
+
+    def _may_preempt_own(self, look: Look) -> bool:
+        """Has the share in-share preemption, and a running job of lower priority on one of the units?"""
+        state, job = self.state, look.job
+        if not state.in_share[state.share_of[job]]:
+            return False
+        priority = state.priority[job]
+        return any(state.runners[cell] and state.runners[cell][0][0] < priority for cell, _, _ in state.demand[job])
+
+    def _report_blocked(self, job: int) -> None:
+        state = self.state
+        misfit = Bounds(state.policy, state.choices).never_fits(
+            state.share_names[state.share_of[job]], state.jobs[job].demand
+        )
+        if misfit is not None and (job, misfit.reason) not in self.misfits:
+            self.misfits.add((job, misfit.reason))
+            self.driver.blocked(job, misfit)
+
+    # --- orders ---------------------------------------------------------------------------------
+
+    def _in_order(self, looks: list[Look]) -> list[Look]:
+        """Heads in the order in which shares are offered capacity (C1); ties as the jobs are given."""
+        if len(looks) < 2:
+            return looks
+        state = self.state
+        match state.choices.share_order:
+            case "declared":
+                return sorted(looks, key=lambda look: state.share_of[look.job])
+            case "name":
+                return sorted(looks, key=lambda look: state.share_names[state.share_of[look.job]])
+            case "least_used":
+                return sorted(looks, key=lambda look: (self._used_part(look.job), look.job))
+        return sorted(looks, key=lambda look: (state.submitted[look.job], look.job))
+
+    def _used_part(self, job: int) -> float:
+        """Usage now over limit, on the head's unit; the most used of several."""
+        state = self.state
+        return max(
+            state.now[cell] / state.limit[cell] if state.limit[cell] else float("inf")
+            for cell, _, _ in state.demand[job]
+        )
+
+    def _by_idle_assignment(self, looks: list[Look]) -> list[Look]:
+        """Borrowers first come, first served (C2); ties as the jobs are given."""
+        if len(looks) < 2:
+            return looks
+        state = self.state
+        times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
+        return sorted(looks, key=lambda look: (times[look.job], look.job))

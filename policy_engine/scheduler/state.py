@@ -1,0 +1,470 @@
+"""The queue as it stands: what runs, what waits, what is being stopped, and what is held for whom.
+
+Two states are kept side by side (``scheduling.md``, One pass). *Now* is what holds capacity, jobs
+being stopped included. *After* is what will be when every stop under way is over and every waiting
+claimant has started. Everything is counted in instances of a unit (an instance type).
+
+Shares and units are small integers here; a *cell* is one share on one unit, ``share * units + unit``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+
+from policy_engine.policy import Policy, SharingStrategy
+from policy_engine.policy import State as Switch
+from policy_engine.scheduler.bounds import Bounds
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Job
+
+Demand = tuple[tuple[int, int, int], ...]
+"""(cell, unit, instances) for each unit of a job."""
+LineKey = tuple[int, float, float, int]
+"""(priority, -place, -turn, -job): the last of a sorted line is its head."""
+RunKey = tuple[int, float, float, int]
+"""(priority, -start, -submit, -job): the first of a sorted list is the default's first victim."""
+
+
+class Phase(IntEnum):
+    """Where a job is in its life."""
+
+    NEW = 0
+    WAITING = 1
+    RUNNING = 2
+    STOPPING = 3
+    CLAIMING = 4
+    ENDED = 5
+
+
+class Claim:
+    """A job for which others are being stopped, and what of its capacity they still occupy."""
+
+    __slots__ = ("job", "occupied", "outstanding")
+
+    def __init__(self, job: int, victims: Sequence[int], demands: Sequence[Demand]) -> None:
+        self.job = job
+        self.outstanding = set(victims)
+        self.occupied: dict[int, int] = {}
+        for victim in victims:
+            for _, unit, count in demands[victim]:
+                self.occupied[unit] = self.occupied.get(unit, 0) + count
+
+    def copy(self) -> Claim:
+        """The same claim, in another state."""
+        twin = Claim.__new__(Claim)
+        twin.job = self.job
+        twin.outstanding = set(self.outstanding)
+        twin.occupied = dict(self.occupied)
+        return twin
+
+
+class State:
+    """Everything the next pass depends on. Jobs are added as they become known."""
+
+    def __init__(self, policy: Policy, choices: Choices, later_units: Iterable[str] = ()) -> None:
+        """``later_units``: instance types that only an update or a job names."""
+        self.choices = choices
+        self.share_names: list[str] = list(policy.shares)
+        self.share_index = {name: s for s, name in enumerate(self.share_names)}
+        self.unit_names: list[str] = list(dict.fromkeys((*policy.units, *later_units)))
+        self.unit_index = {name: u for u, name in enumerate(self.unit_names)}
+        units, cells = len(self.unit_names), len(self.share_names) * len(self.unit_names)
+        self.cells_of = [tuple((s * units + u, u) for u in range(units)) for s in range(len(self.share_names))]
+        # what is used, now and after
+        self.now = [0] * cells
+        self.after = [0] * cells
+        self.now_total = [0] * units
+        self.after_total = [0] * units
+        # what waiting claimants hold back (now), and idle capacity that nobody else may have
+        self.held = [0] * cells
+        self.held_total = [0] * units
+        self.kept_now = [0] * cells
+        self.kept_after = [0] * cells
+        self.kept_now_total = [0] * units
+        self.kept_after_total = [0] * units
+        # who is over its limit after, per unit; who has a line
+        self.over: list[set[int]] = [set() for _ in range(units)]
+        self.waiting: set[int] = set()
+        self.unsettled: set[int] = set()
+        """Shares whose head might move; every other head is known to have no move."""
+        self.line: list[list[LineKey]] = [[] for _ in self.share_names]
+        self.runners: list[list[RunKey]] = [[] for _ in range(cells)]
+        self.claims: list[Claim] = []
+        self.claim_of: dict[int, Claim] = {}
+        """Victim being stopped to the claim it is stopped for."""
+        # jobs
+        self.jobs: list[Job] = []
+        self.demand: list[Demand] = []
+        self.share_of: list[int] = []
+        self.priority: list[int] = []
+        self.submitted: list[float] = []
+        self.runnable_since: list[float] = []
+        self.line_key: list[LineKey] = []
+        self.run_key: list[RunKey] = []
+        self.phase: list[Phase] = []
+        self.preemptions: list[int] = []
+        self.turns = 0
+        self.adopt(policy)
+
+    # --- the policy -----------------------------------------------------------------------------
+
+    def adopt(self, policy: Policy) -> None:
+        """Take over a policy of the same shares and units, or with some of the shares deleted."""
+        self.policy = policy
+        choices = self.choices
+        bounds = Bounds(policy, choices)
+        self.dispatching = policy.service_environment.state is Switch.ENABLED
+        self.capacity = [policy.capacity(unit) for unit in self.unit_names]
+        sums = [policy.sum_of_limits(unit) for unit in self.unit_names]
+        self.pool = [min(c, s) for c, s in zip(self.capacity, sums, strict=True)]
+        self.overcommitted = [max(0, s - c) for c, s in zip(self.capacity, sums, strict=True)]
+        """Limits beyond what the environment has: idle that cannot be reserved."""
+        self.borrow_pool = self.capacity if choices.unallocated == "borrowable" else self.pool
+        self.limit: list[int] = []
+        self.bound: list[int] = []
+        self.largest: list[int] = []
+        self.keeps: list[bool] = []
+        self.borrows: list[bool] = []
+        self.in_share: list[bool] = []
+        for name in self.share_names:
+            share = policy.shares.get(name)
+            self.borrows.append(share is not None and share.strategy.borrows)
+            self.in_share.append(share is not None and share.in_share_preemption)
+            keeps = share is not None and (
+                share.strategy is SharingStrategy.RESERVE
+                or (share.state is Switch.DISABLED and choices.disabled_share_lends == "no")
+            )
+            for unit in self.unit_names:
+                most = 0 if share is None else bounds.bound(name, unit)
+                self.limit.append(0 if share is None else share.limit(unit))
+                self.bound.append(most)
+                self.largest.append(min(most, policy.capacity(unit)))
+                self.keeps.append(keeps)
+        self.always_keeps = list(self.keeps)
+        self._recount()
+        self.unsettled |= self.waiting
+
+    def _recount(self) -> None:
+        """Work out anew who is over its limit and what idle is kept from others."""
+        for share, cells in enumerate(self.cells_of):
+            for cell, unit in cells:
+                if self.after[cell] > self.limit[cell]:
+                    self.over[unit].add(share)
+                else:
+                    self.over[unit].discard(share)
+        for unit in range(len(self.unit_names)):
+            self.kept_now_total[unit] = self.kept_after_total[unit] = 0
+        for cells in self.cells_of:
+            for cell, unit in cells:
+                self.kept_now[cell] = self.kept_after[cell] = 0
+                self._keep(cell, unit)
+
+    def keep_for_blocked_owners(self) -> None:
+        """C17 ``no``: idle capacity that is too small for its owner's first job in line is kept for it."""
+        keeps = list(self.always_keeps)
+        for share in self.waiting:
+            for cell, _, count in self.demand[-self.line[share][-1][3]]:
+                if count > self.limit[cell] - self.after[cell] > 0:
+                    keeps[cell] = True
+        if keeps != self.keeps:
+            self.keeps = keeps
+            self._recount()
+            self.unsettled |= self.waiting
+
+    def _keep(self, cell: int, unit: int) -> None:
+        """Bring what the cell keeps from others up to date (``reserved`` of the specification)."""
+        if not self.keeps[cell]:
+            return
+        limit = self.limit[cell]
+        kept = limit - self.now[cell] - self.held[cell]
+        kept = kept if kept > 0 else 0
+        self.kept_now_total[unit] += kept - self.kept_now[cell]
+        self.kept_now[cell] = kept
+        kept = limit - self.after[cell]
+        kept = kept if kept > 0 else 0
+        self.kept_after_total[unit] += kept - self.kept_after[cell]
+        self.kept_after[cell] = kept
+
+    # --- jobs -----------------------------------------------------------------------------------
+
+    def add(self, job: Job, default_priority: int) -> int:
+        """Make a job known; its number. It is submitted by ``enqueue``."""
+        number = len(self.jobs)
+        share = self.share_index[job.share]
+        base = share * len(self.unit_names)
+        self.jobs.append(job)
+        self.demand.append(
+            tuple((base + self.unit_index[unit], self.unit_index[unit], count) for unit, count in job.demand.items())
+        )
+        self.share_of.append(share)
+        self.priority.append(default_priority if job.priority is None else job.priority)
+        self.submitted.append(job.submit)
+        self.runnable_since.append(job.submit)
+        self.line_key.append((0, 0.0, 0.0, 0))
+        self.run_key.append((0, 0.0, 0.0, 0))
+        self.phase.append(Phase.NEW)
+        self.preemptions.append(0)
+        return number
+
+    def enqueue(self, job: int, at: float, *, place: float, turn: int = 0) -> None:
+        """Put a job in its share's line at its place."""
+        share = self.share_of[job]
+        key = (self.priority[job], -place, -turn, -job)
+        self.line_key[job] = key
+        self.runnable_since[job] = at
+        self.phase[job] = Phase.WAITING
+        line = self.line[share]
+        insort(line, key)
+        self.waiting.add(share)
+        if self.choices.head_of_line != "strict" or line[-1] is key:
+            self.unsettled.add(share)
+
+    def requeue(self, job: int, at: float, *, preempted: bool) -> None:
+        """Put a job that ran back in line (C3 for a preempted one, C4 for the others)."""
+        self.turns += 1
+        if preempted:
+            if self.choices.requeue == "back_of_priority":
+                self.enqueue(job, at, place=at, turn=self.turns)
+                return
+        elif self.choices.equal_priority == "runnable_since":
+            self.enqueue(job, at, place=at)
+            return
+        self.enqueue(job, at, place=self.submitted[job])
+
+    def dequeue(self, job: int) -> None:
+        """Take a waiting job out of its line."""
+        share = self.share_of[job]
+        line = self.line[share]
+        key = self.line_key[job]
+        if line[-1] is key:
+            line.pop()
+        else:
+            del line[bisect_left(line, key)]
+        if line:
+            self.unsettled.add(share)
+        else:
+            self.waiting.discard(share)
+            self.unsettled.discard(share)
+
+    def set_priority(self, job: int, priority: int) -> None:
+        """UpdateServiceJob: it takes part in the next decision (R13)."""
+        self.priority[job] = priority
+        phase = self.phase[job]
+        if phase is Phase.WAITING:
+            _, place, turn, _ = self.line_key[job]
+            since = self.runnable_since[job]
+            self.dequeue(job)
+            self.enqueue(job, since, place=-place, turn=int(-turn))
+        elif phase is Phase.RUNNING:
+            _, start, submit, _ = self.run_key[job]
+            self._drop_runner(job)
+            self._add_runner(job, (priority, start, submit, -job))
+        self.unsettled |= self.waiting
+
+    def _add_runner(self, job: int, key: RunKey) -> None:
+        self.run_key[job] = key
+        for cell, _, _ in self.demand[job]:
+            insort(self.runners[cell], key)
+
+    def _drop_runner(self, job: int) -> None:
+        key = self.run_key[job]
+        for cell, _, _ in self.demand[job]:
+            runners = self.runners[cell]
+            del runners[bisect_left(runners, key)]
+
+    # --- capacity -------------------------------------------------------------------------------
+
+    def start(self, job: int, at: float) -> None:
+        """Dispatch a job that is in no line: it holds its capacity from here on."""
+        share = self.share_of[job]
+        claiming = self.phase[job] is Phase.CLAIMING
+        key = (self.priority[job], -at, -self.submitted[job], -job)
+        self.run_key[job] = key
+        self.phase[job] = Phase.RUNNING
+        for cell, unit, count in self.demand[job]:
+            self.now[cell] += count
+            self.now_total[unit] += count
+            if not claiming:
+                self.after[cell] += count
+                self.after_total[unit] += count
+                if self.after[cell] > self.limit[cell]:
+                    self.over[unit].add(share)
+            insort(self.runners[cell], key)
+            if self.keeps[cell]:
+                self._keep(cell, unit)
+
+    def end(self, job: int) -> None:
+        """A running job, or one being stopped, releases its capacity."""
+        stopping = self.phase[job] is Phase.STOPPING
+        share = self.share_of[job]
+        self.phase[job] = Phase.ENDED
+        if not stopping:
+            self._drop_runner(job)
+        for cell, unit, count in self.demand[job]:
+            self.now[cell] -= count
+            self.now_total[unit] -= count
+            if not stopping:
+                self.after[cell] -= count
+                self.after_total[unit] -= count
+                if self.after[cell] <= self.limit[cell]:
+                    self.over[unit].discard(share)
+            if self.keeps[cell]:
+                self._keep(cell, unit)
+        if stopping:
+            self._stopped(job)
+        self.unsettled |= self.waiting
+
+    def begin_stop(self, victim: int) -> None:
+        """From here on the victim counts in *now* alone."""
+        self._drop_runner(victim)
+        self.phase[victim] = Phase.STOPPING
+        self._count_after(victim, -1)
+
+    def _count_after(self, job: int, sign: int) -> None:
+        share = self.share_of[job]
+        for cell, unit, count in self.demand[job]:
+            self.after[cell] += sign * count
+            self.after_total[unit] += sign * count
+            if self.after[cell] > self.limit[cell]:
+                self.over[unit].add(share)
+            else:
+                self.over[unit].discard(share)
+            if self.keeps[cell]:
+                self._keep(cell, unit)
+
+    # --- claims ---------------------------------------------------------------------------------
+
+    def claim(self, job: int, victims: Sequence[int]) -> None:
+        """The job, in no line any more, waits for its victims to stop."""
+        claim = Claim(job, victims, self.demand)
+        self.claims.append(claim)
+        for victim in victims:
+            self.claim_of[victim] = claim
+        self.phase[job] = Phase.CLAIMING
+        self._count_after(job, 1)
+        self._hold(claim, 1)
+
+    def _hold(self, claim: Claim, sign: int) -> None:
+        """Add or take away what is held for a claimant: its count less what its victims occupy."""
+        if self.choices.freed_capacity == "open":
+            return
+        for cell, unit, count in self.demand[claim.job]:
+            held = count - claim.occupied.get(unit, 0)
+            if held > 0:
+                self.held[cell] += sign * held
+                self.held_total[unit] += sign * held
+                if self.keeps[cell]:
+                    self._keep(cell, unit)
+
+    def _stopped(self, victim: int) -> None:
+        claim = self.claim_of.pop(victim, None)
+        if claim is None:
+            return
+        claim.outstanding.discard(victim)
+        live = claim in self.claims
+        if live:
+            self._hold(claim, -1)
+        for _, unit, count in self.demand[victim]:
+            claim.occupied[unit] -= count
+        if live:
+            self._hold(claim, 1)
+
+    def drop_claim(self, claim: Claim, *, started: bool) -> None:
+        """The claimant starts, or is gone; victims under way stop all the same."""
+        self._hold(claim, -1)
+        self.claims.remove(claim)
+        if not started:
+            self._count_after(claim.job, -1)
+        self.unsettled |= self.waiting
+
+    def held_for(self, claim: Claim, unit: int, count: int) -> int:
+        """Instances of the unit held for this claimant of ``count``."""
+        if self.choices.freed_capacity == "open":
+            return 0
+        return max(0, count - claim.occupied.get(unit, 0))
+
+    # --- room -----------------------------------------------------------------------------------
+
+    def room_now(self, cell: int, unit: int, pool: int) -> int:
+        """Instances that a job of the cell's share may start on now."""
+        kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
+        room = pool - self.now_total[unit] - self.held_total[unit]
+        return room - kept if kept > 0 else room
+
+    def room_after(self, cell: int, unit: int, pool: int) -> int:
+        """Instances that a job of the cell's share will find when what is under way is over."""
+        kept = self.kept_after_total[unit] - self.kept_after[cell] - self.overcommitted[unit]
+        room = pool - self.after_total[unit]
+        return room - kept if kept > 0 else room
+
+    def pool_for(self, cell: int, unit: int, count: int) -> int:
+        """What there is to share: more for a borrower where unowned capacity may be borrowed (C6)."""
+        if self.after[cell] + count > self.limit[cell]:
+            return self.borrow_pool[unit]
+        return self.pool[unit]
+
+    def inside(self, job: int) -> bool:
+        """Would the job leave its share within its own limit?"""
+        after, limit = self.after, self.limit
+        return all(after[cell] + count <= limit[cell] for cell, _, count in self.demand[job])
+
+    def can_start(self, job: int) -> bool:
+        """Is there bound and room for it, now and after?"""
+        for cell, unit, count in self.demand[job]:
+            used = max(self.now[cell], self.after[cell])
+            if used + count > self.bound[cell]:
+                return False
+            if count > self.room_now(cell, unit, self.pool_for(cell, unit, count)):
+                return False
+        return True
+
+    def will_fit(self, job: int) -> bool:
+        """Will there be bound and room for it when what is under way is over?"""
+        for cell, unit, count in self.demand[job]:
+            if self.after[cell] + count > self.bound[cell]:
+                return False
+            if count > self.room_after(cell, unit, self.pool_for(cell, unit, count)):
+                return False
+        return True
+
+    def claimant_can_start(self, claim: Claim) -> bool:
+        """Move 0: bound and room now, its own hold not counted."""
+        for cell, unit, count in self.demand[claim.job]:
+            if max(self.now[cell] + count, self.after[cell]) > self.bound[cell]:
+                return False
+            beyond = self.after[cell] > self.limit[cell]
+            pool = self.borrow_pool[unit] if beyond else self.pool[unit]
+            if count > self.room_now(cell, unit, pool) + self.held_for(claim, unit, count):
+                return False
+        return True
+
+    def fronts(self, share: int) -> Iterator[int]:
+        """The jobs of the share's line that a blocked job before them does not hold back (C5)."""
+        line = self.line[share]
+        head_of_line = self.choices.head_of_line
+        if head_of_line == "strict":
+            yield -line[-1][3]
+            return
+        held: set[int] = set()
+        for key in reversed(line):
+            job = -key[3]
+            if head_of_line == "skip":
+                yield job
+                continue
+            units = {unit for _, unit, _ in self.demand[job]}
+            if not units & held:
+                yield job
+            held |= units
+
+    def never_fits(self, job: int) -> bool:
+        """Is the job larger than anything its share can ever reach (R12)?"""
+        return any(count > self.largest[cell] for cell, _, count in self.demand[job])
+
+    def usage(self) -> Mapping[str, Mapping[str, int]]:
+        """Instances held now: share to unit to count."""
+        return {
+            name: {self.unit_names[unit]: self.now[cell] for cell, unit in cells}
+            for name, cells in zip(self.share_names, self.cells_of, strict=True)
+        }

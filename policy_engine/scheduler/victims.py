@@ -1,0 +1,361 @@
+"""Whose jobs may be stopped for a claimant, and which of the legal sets is taken (C8).
+
+A set is *legal* where stopping all of it makes the claimant fit after, each victim of another share
+was over its share's limit when it was taken (in some order of taking), each victim of the claimant's
+own share has strictly lower priority, and, with any victim of another share, the claimant ends up
+inside its own limit (R7, R8; ``scheduling.md``, A legal set).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntFlag
+from itertools import combinations
+
+from policy_engine.scheduler.state import RunKey, State
+
+
+class Kind(IntFlag):
+    """From where victims may come."""
+
+    CROSS = 1
+    """Jobs of other shares that are over their limit (a reclaim)."""
+    OWN = 2
+    """Jobs of the claimant's share with strictly lower priority."""
+    MIXED = 3
+    """At least one of each."""
+
+
+class Search:
+    """The legal sets for one claimant on the state as it stands."""
+
+    __slots__ = ("by_run_key", "cells", "count_on", "job", "kind", "partly", "priority", "share", "state")
+
+    def __init__(self, state: State, job: int, kind: Kind, *, partly: bool = False) -> None:
+        """``partly``: the claimant may end up beyond its own limit (C10)."""
+        self.state = state
+        self.job = job
+        self.kind = kind
+        self.partly = partly
+        self.share = state.share_of[job]
+        self.priority = state.priority[job]
+        self.cells = [
+            (share * len(state.unit_names) + unit, unit)
+            for _, unit, _ in state.demand[job]
+            for share in sorted(state.over[unit])
+            if share != self.share
+        ]
+        """Cells of other shares over their limit, on the claimant's units."""
+
+    # --- legality -------------------------------------------------------------------------------
+
+    def fits(self, victims: Iterable[int]) -> bool:
+        """Would the claimant fit after, were all of these stopped?"""
+        state = self.state
+        freed: dict[int, int] = {}
+        crosses = False
+        for victim in victims:
+            crosses = crosses or state.share_of[victim] != self.share
+            for cell, _, count in state.demand[victim]:
+                freed[cell] = freed.get(cell, 0) + count
+        return self._fits(freed, crosses=crosses)
+
+    def _fits(self, freed: dict[int, int], *, crosses: bool) -> bool:
+        state = self.state
+        units = len(state.unit_names)
+        for cell, unit, count in state.demand[self.job]:
+            used = state.after[cell] - freed.get(cell, 0) + count
+            most = state.limit[cell] if crosses and not self.partly else state.bound[cell]
+            if used > most:
+                return False
+            kept = state.kept_after_total[unit] - state.kept_after[cell] - state.overcommitted[unit]
+            room = (state.borrow_pool if used > state.limit[cell] else state.pool)[unit] - state.after_total[unit]
+            for other, gone in freed.items():
+                if other % units == unit:
+                    room += gone
+                    if other != cell and state.keeps[other]:
+                        kept += max(0, state.limit[other] - state.after[other] + gone) - state.kept_after[other]
+            if count > room - max(0, kept):
+                return False
+        return True
+
+    def takeable(self, victims: Iterable[int]) -> bool:
+        """Is there an order in which each victim's share is over its limit when it is taken?
+
+        Worked out backwards: a job that may be taken last may be, as taking the others earlier leaves
+        their share further over its limit.
+        """
+        state = self.state
+        by_share: dict[int, list[int]] = {}
+        for victim in victims:
+            if state.share_of[victim] != self.share:
+                by_share.setdefault(state.share_of[victim], []).append(victim)
+        cells = {cell for cell, _ in self.cells}
+        return all(self._orderable(jobs, cells) for jobs in by_share.values())
+
+    def _orderable(self, jobs: list[int], cells: set[int]) -> bool:
+        state = self.state
+        excess = {
+            cell: state.after[cell] - state.limit[cell] for v in jobs for cell, _, _ in state.demand[v] if cell in cells
+        }
+        for victim in jobs:
+            for cell, _, count in state.demand[victim]:
+                if cell in excess:
+                    excess[cell] -= count
+        left = list(jobs)
+        while left:
+            last = next(
+                (v for v in left if any(c in excess and excess[c] + n > 0 for c, _, n in state.demand[v])), None
+            )
+            if last is None:
+                return False
+            left.remove(last)
+            for cell, _, count in state.demand[last]:
+                if cell in excess:
+                    excess[cell] += count
+        return True
+
+    def legal(self, victims: list[int]) -> bool:
+        """Is this a legal set of this kind?"""
+        if not victims or not self.fits(victims) or not self.takeable(victims):
+            return False
+        if self.kind is Kind.MIXED:
+            own = sum(self.state.share_of[v] == self.share for v in victims)
+            return 0 < own < len(victims)
+        return True
+
+    # --- candidates -----------------------------------------------------------------------------
+
+    def own_candidates(self) -> list[RunKey]:
+        """Running jobs of the own share with strictly lower priority, in the default's order."""
+        state = self.state
+        demand = state.demand[self.job]
+        if len(demand) == 1:
+            keys = state.runners[demand[0][0]]
+        else:
+            keys = sorted({key for cell, _, _ in demand for key in state.runners[cell]})
+        return [key for key in keys if key[0] < self.priority]
+
+    def cross_candidates(self) -> list[RunKey]:
+        """Running jobs of other shares over their limit, in the order of their keys."""
+        return sorted({key for cell, _ in self.cells for key in self.state.runners[cell]})
+
+    def _size(self, victim: int) -> int:
+        """Instances of the victim on the claimant's units."""
+        wanted = {unit for _, unit, _ in self.state.demand[self.job]}
+        return sum(count for _, unit, count in self.state.demand[victim] if unit in wanted)
+
+    def _order(self) -> Callable[[RunKey], tuple[object, ...]]:
+        """The key of C8 by which victims are taken, without what a share borrows."""
+        match self.state.choices.victims:
+            case "newest":
+                return lambda key: (key[1], key)
+            case "oldest":
+                return lambda key: (-key[1], key)
+            case "largest":
+                return lambda key: (-self._size(-key[3]), key)
+        return lambda key: key
+
+    # --- the rule's choice ----------------------------------------------------------------------
+
+    def chosen(self) -> list[int] | None:
+        """The set that the rule of C8 stops, in the order taken; None where there is none."""
+        if not self._possible():
+            return None
+        if self.state.choices.victims == "fewest_jobs":
+            return self._fewest()
+        taken = self._greedy()
+        if taken is None and self.kind is not Kind.OWN:
+            taken = self._depth_first([], frozenset())
+        return None if taken is None else self.prune(taken)
+
+    def _possible(self) -> bool:
+        """Would all candidates together do?"""
+        state = self.state
+        freed: dict[int, int] = {}
+        if self.kind & Kind.CROSS:
+            if not self.cells:
+                return False
+            for over, _ in self.cells:
+                for cell, _ in state.cells_of[over // len(state.unit_names)]:
+                    freed[cell] = state.after[cell]
+        if self.kind & Kind.OWN:
+            keys = self.own_candidates()
+            if not keys:
+                return False
+            for key in keys:
+                for cell, _, count in state.demand[-key[3]]:
+                    freed[cell] = freed.get(cell, 0) + count
+        return self._fits(freed, crosses=bool(self.kind & Kind.CROSS))
+
+    def _greedy(self) -> list[int] | None:
+        """Take candidates in order until the set is legal; None where they run out first."""
+        taken: list[int] = []
+        out: set[int] = set()
+        while True:
+            victim = self._next(taken, out)
+            if victim is None:
+                return None
+            taken.append(victim)
+            out.add(victim)
+            if self.legal(taken):
+                return taken
+
+    def _next(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
+        """The next candidate in order that is not in ``out``; the excess as it is after ``taken``."""
+        if self.kind & Kind.CROSS:
+            victim = self._next_cross(taken, out)
+            if victim is not None:
+                return victim
+        if self.kind & Kind.OWN:
+            keys = (key for key in self.own_candidates() if -key[3] not in out)
+            key = min(keys, key=self._order(), default=None)
+            return None if key is None else -key[3]
+        return None
+
+    def _next_cross(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
+        state = self.state
+        excess = {cell: state.after[cell] - state.limit[cell] for cell, _ in self.cells}
+        for victim in taken:
+            for cell, _, count in state.demand[victim]:
+                if cell in excess:
+                    excess[cell] -= count
+        borrowed_first = state.choices.victims in ("borrowed_first", "fewest_jobs")
+        order = self._order()
+        best: tuple[bool, tuple[object, ...]] | None = None
+        victim_found: int | None = None
+        for cell, _ in self.cells:
+            if excess[cell] <= 0:
+                continue
+            for key in state.runners[cell]:
+                victim = -key[3]
+                if victim in out:
+                    continue
+                too_large = borrowed_first and any(c in excess and n > excess[c] for c, _, n in state.demand[victim])
+                rank = (too_large, order(key))
+                if best is None or rank < best:
+                    best, victim_found = rank, victim
+                if borrowed_first and not too_large:
+                    break  # later ones of this cell have later keys
+        return victim_found
+
+    def _depth_first(self, taken: list[int], out: frozenset[int]) -> list[int] | None:
+        """Go on where the walk ended without a set: leave the last job taken out, and so on."""
+        if self.legal(taken):
+            return taken
+        while True:
+            victim = self._next(taken, out | set(taken))
+            if victim is None:
+                return None
+            longer = [*taken, victim]
+            if self._may_become_legal(longer, out):
+                found = self._depth_first(longer, out)
+                if found is not None:
+                    return found
+            out = out | {victim}
+
+    def _may_become_legal(self, taken: list[int], out: frozenset[int]) -> bool:
+        """Could more victims, none of them in ``out``, still make a legal set of ``taken``?
+
+        Exact under ``borrowed_first``, so that the search never goes astray; under other orders an
+        upper bound. A claimant of several units is not looked ahead for.
+        """
+        state = self.state
+        if len(state.demand[self.job]) > 1:
+            return True
+        freed: dict[int, int] = {}
+        if self.kind & Kind.OWN:
+            for key in self.own_candidates():
+                if -key[3] not in out:
+                    for cell, _, count in state.demand[-key[3]]:
+                        freed[cell] = freed.get(cell, 0) + count
+        for cell, _ in self.cells:
+            jobs = {-key[3] for key in state.runners[cell]} - out
+            counts = {v: n for v in jobs for c, _, n in state.demand[v] if c == cell}
+            excess = state.after[cell] - state.limit[cell]
+            must = [counts[v] for v in taken if v in counts]
+            may = [n for v, n in counts.items() if v not in taken]
+            freed[cell] = most_taken(must, may, excess)
+        return self._fits(freed, crosses=True)
+
+    def prune(self, taken: list[int]) -> list[int]:
+        """Walk back from the last but one; put back every job without which the set is still legal."""
+        kept = list(taken)
+        for victim in reversed(taken[:-1]):
+            fewer = [v for v in kept if v != victim]
+            if self.legal(fewer):
+                kept = fewer
+        return kept
+
+    def _fewest(self) -> list[int] | None:
+        """The smallest legal set; among those the first in the default's order."""
+        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
+        if self.kind & Kind.OWN:
+            keys = [*keys, *self.own_candidates()]
+        jobs = [-key[3] for key in keys]
+        for size in range(1, len(jobs) + 1):
+            for subset in combinations(jobs, size):
+                if self.legal(list(subset)):
+                    return list(subset)
+        return None
+
+    # --- every choice ---------------------------------------------------------------------------
+
+    def minimal_sets(self) -> Iterator[list[int]]:
+        """Every inclusion-minimal legal set, smallest first."""
+        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
+        if self.kind & Kind.OWN:
+            keys = [*keys, *self.own_candidates()]
+        jobs = [-key[3] for key in keys]
+        found: list[set[int]] = []
+        for size in range(1, len(jobs) + 1):
+            for subset in combinations(jobs, size):
+                chosen = set(subset)
+                if not any(smaller <= chosen for smaller in found) and self.legal(list(subset)):
+                    found.append(chosen)
+                    yield list(subset)
+
+
+def most_taken(must: list[int], may: list[int], excess: int) -> int:
+    """Most instances that jobs of one share can give, each taken while the share is over its limit.
+
+    ``must`` are the counts of jobs that are in the set, ``may`` of those that can be; the share is
+    ``excess`` over its limit. All but one (the last taken) must sum to less than the excess.
+    """
+    everything = sum(must) + sum(may)
+    counts = must + may
+    if not counts or everything - max(counts) < excess:
+        return everything
+    best = -1
+    for last in sorted(set(counts), reverse=True):
+        rest_must = list(must)
+        rest_may = list(may)
+        (rest_must if last in rest_must else rest_may).remove(last)
+        sums = 1 << sum(rest_must)
+        for count in rest_may:
+            sums |= sums << count
+        sums &= (1 << max(excess, 0)) - 1  # sums below the excess
+        if sums:
+            best = max(best, sums.bit_length() - 1 + last)
+    return max(best, 0)
+
+
+def above_limit(state: State, share: int) -> list[int]:
+    """Jobs to stop so that the share is within its limits (C11 ``at_once``), in the default's order."""
+    cells = {cell: state.after[cell] - state.limit[cell] for cell, _ in state.cells_of[share]}
+    taken: list[int] = []
+    while any(excess > 0 for excess in cells.values()):
+        keys = {key for cell, excess in cells.items() if excess > 0 for key in state.runners[cell]}
+        counts = {key: [(c, n) for c, _, n in state.demand[-key[3]]] for key in keys if -key[3] not in taken}
+        if not counts:
+            break
+        key = min(counts, key=lambda key: (any(n > max(0, cells[c]) for c, n in counts[key]), key))
+        taken.append(-key[3])
+        for cell, count in counts[key]:
+            cells[cell] -= count
+    for victim in reversed(taken[:-1]):
+        if all(cells[c] + n <= 0 for c, _, n in state.demand[victim]):
+            taken.remove(victim)
+            for cell, _, count in state.demand[victim]:
+                cells[cell] += count
+    return taken
