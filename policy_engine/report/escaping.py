@@ -34,10 +34,7 @@ def visible(text: str) -> str:
 def _written_out(char: str) -> str:
     if char in _JOINERS or unicodedata.category(char) not in _UNSEEN:
         return char
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def markdown(text: str) -> str:

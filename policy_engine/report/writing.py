@@ -6,9 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-
-class ReportError(Exception):
-    """A report could not be written; the text is ``FILE: reason``."""
+from policy_engine.errors import InputError
 
 
 def write_report(path: Path, text: str) -> None:
@@ -18,7 +16,7 @@ def write_report(path: Path, text: str) -> None:
     leaves what was there before.
 
     Raises:
-        ReportError: the file or a folder above it cannot be written.
+        InputError: the file or a folder above it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +27,7 @@ def write_report(path: Path, text: str) -> None:
             _replace(path.resolve(), text)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise ReportError(f"{path}: {reason}; the report was not written") from error
+        raise InputError(f"the report cannot be written: {reason}", file=str(path)) from error
 
 
 def _replace(path: Path, text: str) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.report.writing import ReportError, write_report
+from policy_engine.errors import InputError
+from policy_engine.report.writing import write_report
 
 
 def test_a_report_is_written_in_utf8_with_the_folders_above_it(tmp_path: Path) -> None:
@@ -49,14 +50,14 @@ def test_a_report_goes_through_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_report_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"^.*: is a directory; the report was not written$"):
+    with pytest.raises(InputError, match=r": the report cannot be written: is a directory$"):
         write_report(tmp_path, "text")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_report_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ReportError, match=r"file/report\.md: (not a directory|file exists); the report was not written$"):
+    with pytest.raises(InputError, match=r"file/report\.md: the report cannot be written: (not a directory|file exists)$"):
         write_report(tmp_path / "file" / "report.md", "text")
 
 
@@ -73,7 +74,7 @@ def test_a_failure_half_way_leaves_what_was_there(
         raise failure
 
     monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(ReportError if isinstance(failure, OSError) else KeyboardInterrupt):
+    with pytest.raises(InputError if isinstance(failure, OSError) else KeyboardInterrupt):
         write_report(target, "new and longer")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
