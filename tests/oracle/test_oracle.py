@@ -1,0 +1,80 @@
+"""The second engine against the golden results of the specification, event for event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policy_engine.policy import Policy
+from policy_engine.scheduler.choices import Choices
+from tests.oracle.conformance import case_of, read, workload_of
+from tests.oracle.engine import Clock, run
+from tests.oracle.victims import minimal_legal_sets
+from tests.oracle.world import Entry, Phase
+
+TIMELINES = [f"T{number:02}" for number in range(1, 37)]
+CASES = [
+    "K01",
+    "K02",
+    "K03",
+    "K04",
+    "K08",
+    "K10",
+    "K11",
+    "K13",
+    "K15",
+    "K17",
+    "K19",
+    "K21",
+    "K23",
+    "K24",
+    "K29",
+    "K30",
+    "K32",
+    "A1",
+    "A2",
+    "A3",
+]
+
+
+def as_golden(entry: Entry) -> dict[str, Any]:
+    """An entry as the golden timelines write it."""
+    at, kind, job, by, why, detail = entry
+    reason = detail.partition(" - ")[0] if kind == "blocked" else None
+    fields = {"at": at, "kind": kind, "job": job, "by": by, "why": why, "reason": reason}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+@pytest.mark.parametrize("number", TIMELINES)
+def test_it_makes_every_golden_timeline(number: str) -> None:
+    timelines = {timeline["id"]: timeline for timeline in read("timelines.json")["timelines"]}
+    timeline = timelines[number]
+    log = run(Policy.of(timeline["policy"]), workload_of(timeline["scenario"]), Choices()).log
+    updates = {"submitted", "priority_updated", "share_updated", "environment_updated"}
+    assert [as_golden(entry) for entry in log if entry[1] not in updates] == timeline["events"]
+
+
+def test_no_golden_result_is_left_out() -> None:
+    assert [timeline["id"] for timeline in read("timelines.json")["timelines"]] == TIMELINES
+    assert [case["id"] for case in read("preemption-cases.json")["cases"]] == CASES
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_it_stops_what_every_golden_case_stops(number: str) -> None:
+    case = {case["id"]: case for case in read("preemption-cases.json")["cases"]}[number]
+    log = run(*case_of(case), Choices()).log
+    incoming = case["incoming"]["name"]
+    preempted = sorted(job or "" for _, kind, job, by, _, _ in log if kind == "preempted" and by == incoming)
+    started = any(kind == "started" and job == incoming for _, kind, job, *_ in log)
+    assert (started, preempted) == (case["outcome"] != "waits", case["default"] or [])
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_it_finds_every_minimal_legal_set_of_a_golden_case(number: str) -> None:
+    case = {case["id"]: case for case in read("preemption-cases.json")["cases"]}[number]
+    world = Clock(*case_of(case), Choices()).world
+    for job in world.jobs:
+        job.phase = Phase.WAITING if job.job.started is None else Phase.DISPATCHED
+    found = minimal_legal_sets(world, world.jobs[-1])
+    assert sorted(map(sorted, found)) == sorted(map(sorted, case["minimal_legal_sets"]))
