@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MISSING: Final = "required, but missing"
+
 
 @overload
 def validated(document: Document, model: type[T], *, at: KeyPath = ()) -> T: ...
@@ -36,13 +38,16 @@ def validated(document: Document, model: Any, *, at: KeyPath = ()) -> Any:
     try:
         return adapter.validate_python(data)
     except ValidationError as error:
-        problems = [_Problem(details, data) for details in error.errors(include_url=False)]
+        problems = [Problem(details, data) for details in error.errors(include_url=False)]
         first = min(problems, key=lambda problem: (problem.is_missing, document.position((*at, *problem.path))))
         raise document.error((*at, *first.path), first.message(adapter)) from None
 
 
-class _Problem:
+class Problem:
     """One of pydantic's errors, with the path that leads to it in the data."""
+
+    path: KeyPath
+    is_missing: bool
 
     def __init__(self, details: ErrorDetails, data: Any) -> None:
         self.kind = details["type"]
@@ -52,12 +57,12 @@ class _Problem:
         self.text = details["msg"]
         self.path = _path_in(data, details["loc"], is_missing=self.is_missing)
 
-    def message(self, adapter: TypeAdapter[Any]) -> str:
-        """What is wrong, the value, and what is allowed."""
+    def message(self, adapter: TypeAdapter[Any] | None = None) -> str:
+        """What is wrong, the value, and what is allowed; the adapter knows which keys are."""
         if self.is_missing:
-            return "a required key is missing"
+            return MISSING
         if self.kind == "extra_forbidden":
-            return _unknown_key(str(self.path[-1]), _known_keys(adapter, self.path[:-1]))
+            return _unknown_key(str(self.path[-1]), [] if adapter is None else _known_keys(adapter, self.path[:-1]))
         if self.kind in ("value_error", "assertion_error"):
             return str(self.context["error"])
         if self.kind in _EXPECTED:
