@@ -21,7 +21,7 @@ _MARKDOWN_BLOCK: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
 
 
 def visible(text: str) -> str:
-    """The text on one line, with what could not be seen written out: ``\\x1b``, ``\\u202e``.
+    r"""The text on one line, with what could not be seen written out: ``\x1b``, ``\u202e``.
 
     Line breaks and tabs become one space, as a ``because: |`` has them for good reason.
     """

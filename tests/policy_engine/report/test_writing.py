@@ -57,7 +57,9 @@ def test_a_report_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_report_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match=r"file/report\.md: the report cannot be written: (not a directory|file exists)$"):
+    with pytest.raises(
+        InputError, match=r"file/report\.md: the report cannot be written: (not a directory|file exists)$"
+    ):
         write_report(tmp_path / "file" / "report.md", "text")
 
 
