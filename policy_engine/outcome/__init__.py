@@ -1,0 +1,23 @@
+"""What a run came to: for each job, each share, and the queue. Computed from the log, in one walk each."""
+
+from policy_engine.outcome.history import PREEMPTIONS, last_rows, policies, state_after
+from policy_engine.outcome.jobs import Attempt, JobOutcome, job_outcomes
+from policy_engine.outcome.shares import QueueOutcome, ShareOutcome, Waits, queue_outcome, share_outcomes
+from policy_engine.outcome.steps import Step, steps
+
+__all__ = [
+    "PREEMPTIONS",
+    "Attempt",
+    "JobOutcome",
+    "QueueOutcome",
+    "ShareOutcome",
+    "Step",
+    "Waits",
+    "job_outcomes",
+    "last_rows",
+    "policies",
+    "queue_outcome",
+    "share_outcomes",
+    "state_after",
+    "steps",
+]
