@@ -80,6 +80,10 @@ class Clock:
         self.jobs = workload.jobs
         count = len(self.jobs)
         self.number_of = {job.name: number for number, job in enumerate(self.jobs)}
+        self.submit = [job.submit for job in self.jobs]
+        self.duration = [inf if job.duration is None else job.duration for job in self.jobs]
+        self.accepts: list[bool] = []
+        """Shares that take new jobs (R14)."""
         # heaps and sorted lists of what is to come
         self.due: list[tuple[float, int, int]] = []
         """Ends of attempts and of stops: (time, job, stamp); an old stamp is void."""
@@ -100,6 +104,8 @@ class Clock:
         """When the current attempt ends by itself."""
         self.times_out = [False] * count
         """The current attempt ends by its timeout."""
+        self.cut_short = [job.timeout is not None or job.exit is Exit.CAPACITY_FAILURE for job in self.jobs]
+        """Attempts of these may end before their work does."""
         self.saved = [0.0] * count
         """Seconds of work that checkpoints keep."""
         self.resumes = [False] * count
@@ -108,8 +114,9 @@ class Clock:
         """Attempts used: not by preemptions and capacity failures (R10, R15)."""
         self.short_of_capacity = [0.0] * count
         """Seconds spent in attempts that found no capacity."""
+        self._adopt()
+        self.state.add(self.jobs)
         for number, job in enumerate(self.jobs):
-            self.state.add(job, choices.default_priority)
             if job.started is not None:
                 self._begin(number, job.started)
 
@@ -117,9 +124,20 @@ class Clock:
 
     def run(self) -> None:
         """Until nothing is to come, or ``until``."""
-        while (at := self._next()) <= self.until and at < inf:
+        while True:
+            at = self._next()
+            if at > self.until or at == inf:
+                break
             self.at = at
-            self._instant(at)
+            changed = self._end_due(at)
+            if self.updates and self.updates[-1].at <= at:
+                self._decide(at, self._update(at) or changed)
+            else:
+                changed = self._submit_due(at) or changed
+                self._decide(at, (bool(self.limits) and self._end_stuck(at)) or changed)
+            while self.due and self.due[0][0] <= at:
+                if self._end_due(at):  # a job that ended at this very instant: all again
+                    self._decide(at, True)
         if self.until < inf:
             self.at = self.until
 
@@ -130,31 +148,28 @@ class Clock:
             heappop(due)
         at = due[0][0] if due else inf
         if self.arrivals:
-            at = min(at, self.jobs[self.arrivals[-1]].submit)
-        if self.updates:
-            at = min(at, self.updates[-1].at)
-        if self.decisions:
-            at = min(at, self.decisions[0])
-        if self.limits:
-            at = min(at, self.limits[0][0])
+            submit = self.submit[self.arrivals[-1]]
+            if submit < at:
+                at = submit
+        if self.updates and self.updates[-1].at < at:
+            at = self.updates[-1].at
+        if self.decisions and self.decisions[0] < at:
+            at = self.decisions[0]
+        if self.limits and self.limits[0][0] < at:
+            at = self.limits[0][0]
         return at
 
-    def _instant(self, at: float) -> None:
-        """Everything that is due at ``at``, then moves; again where a job ended at this very instant."""
-        changed = self._end_due(at)
-        updates = self._updates_at(at) if self.updates else ()
+    def _update(self, at: float) -> bool:
+        """An instant with updates: of the queue, then submissions, priorities, terminations."""
+        updates: list[Update] = []
+        while self.updates and self.updates[-1].at <= at:
+            updates.append(self.updates.pop())
         self._apply(updates, UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue)
-        while self.arrivals and self.jobs[self.arrivals[-1]].submit <= at:
-            self._submit(self.arrivals.pop())
-            changed = True
+        self._submit_due(at)
         self._apply(updates, UpdatePriority)
         self._apply(updates, Terminate)
-        if self.limits:
-            changed = self._end_stuck(at) or changed
-        self._decide(at, changed or bool(updates))
-        while self.due and self.due[0][0] <= at:
-            if self._end_due(at):
-                self._decide(at, True)
+        self._end_stuck(at)
+        return True
 
     def _apply(self, updates: Sequence[Update], *kinds: type[Update]) -> None:
         """Those updates that are of these kinds, in the order given."""
@@ -181,12 +196,6 @@ class Clock:
         if self.watch is not None:
             self.watch(self.state, at)
 
-    def _updates_at(self, at: float) -> list[Update]:
-        updates: list[Update] = []
-        while self.updates and self.updates[-1].at <= at:
-            updates.append(self.updates.pop())
-        return updates
-
     def _note(self, kind: Kind, job: int, by: int = -1, why: Why | None = None, detail: object = None) -> None:
         self.rows.append((self.at, kind, job, by, why, detail))
 
@@ -201,14 +210,20 @@ class Clock:
         self._dispatch(job, at)
         self.at = 0.0
 
-    def _submit(self, job: int) -> None:
-        share = self.policy.shares.get(self.jobs[job].share)
-        if share is None or share.state is Switch.DISABLED or self.policy.state is Switch.DISABLED:
-            self.state.phase[job] = Phase.ENDED
-            self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
-            return
-        self._note(Kind.SUBMITTED, job)
-        self.state.enqueue(job, self.at, place=self.at)
+    def _submit_due(self, at: float) -> bool:
+        """Jobs submitted by ``at``; true where there were any."""
+        arrivals, submit, state = self.arrivals, self.submit, self.state
+        any_came = False
+        while arrivals and submit[arrivals[-1]] <= at:
+            job = arrivals.pop()
+            any_came = True
+            if self.accepts[state.share_of[job]]:
+                self.rows.append((at, Kind.SUBMITTED, job, -1, None, None))
+                state.enqueue(job, at, at)
+            else:
+                state.phase[job] = Phase.ENDED
+                self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
+        return any_came
 
     def _refusal(self, share: str) -> str:
         if share not in self.policy.shares:
@@ -220,29 +235,36 @@ class Clock:
     # --- attempts (called by the pass) ----------------------------------------------------------
 
     def started(self, job: int) -> None:
-        """The pass dispatched the job."""
-        timing = self.timing
-        begins = self.at + timing.start_seconds
+        """The pass dispatched the job: an attempt, whose work begins when it is up."""
+        begins = self.at + self.timing.start_seconds
         if self.resumes[job]:
-            begins += timing.restart_seconds
+            begins += self.timing.restart_seconds
         self._dispatch(job, begins)
 
     def _dispatch(self, job: int, begins: float) -> None:
         self.rows.append((self.at, Kind.STARTED, job, -1, None, None))
-        what = self.jobs[job]
         self.work_from[job] = begins
         self.placements[job] += 1
-        ends = inf if what.duration is None else begins + what.duration - self.saved[job]
+        ends = begins + self.duration[job] - self.saved[job]
+        if self.cut_short[job]:
+            ends = self._cut(job, ends)
+        self.ends_at[job] = ends
+        stamp = self.stamp[job] = self.stamp[job] + 1
+        if ends < inf:
+            heappush(self.due, (ends, job, stamp))
+
+    def _cut(self, job: int, ends: float) -> float:
+        """When an attempt ends that a timeout or a job state time limit may cut short."""
+        what = self.jobs[job]
         if what.timeout is not None:
             latest = self.at + self.timing.start_seconds + what.timeout
             self.times_out[job] = latest < ends
             ends = min(ends, latest)
         if what.exit is Exit.CAPACITY_FAILURE:
-            ends = self._capacity_runs_out(job, ends)
-        self.ends_at[job] = ends
-        self.stamp[job] += 1
-        if ends < inf:
-            heappush(self.due, (ends, job, self.stamp[job]))
+            seconds = self._time_limit(StuckReason.INSUFFICIENT_INSTANCE_CAPACITY)
+            if seconds is not None:
+                ends = min(ends, self.work_from[job] + seconds - self.short_of_capacity[job])
+        return ends
 
     def preempted(self, job: int, victims: Sequence[tuple[int, Why]]) -> bool:
         """The pass stops these for the job; true where they have released their capacity already."""
@@ -278,13 +300,12 @@ class Clock:
         due, any_ended = self.due, False
         while due and due[0][0] <= at:
             _, job, stamp = heappop(due)
-            if stamp != self.stamp[job]:
-                continue
-            any_ended = True
-            if self.ends_at[job] <= at:
-                self._end(job)
-            else:
-                self._stopped(job)
+            if stamp == self.stamp[job]:
+                any_ended = True
+                if self.ends_at[job] <= at:
+                    self._end(job)
+                else:
+                    self._stopped(job)
         return any_ended
 
     def _end(self, job: int) -> None:
@@ -292,10 +313,10 @@ class Clock:
         self.stamp[job] += 1
         self.state.end(job)
         exits = self.jobs[job].exit
-        if self.times_out[job]:
-            self._fail_attempt(job, Why.TIMEOUT)
-        elif exits is Exit.SUCCEEDED:
+        if exits is Exit.SUCCEEDED and not self.times_out[job]:
             self.rows.append((self.at, Kind.FINISHED, job, -1, Why.FINISHED, None))
+        elif self.times_out[job]:
+            self._fail_attempt(job, Why.TIMEOUT)
         elif exits is Exit.FAILED:
             self._fail_attempt(job, Why.FAILED)
         else:
@@ -320,13 +341,6 @@ class Clock:
             return
         self._note(Kind.STOPPED, job, why=Why.CAPACITY_FAILURE, detail=0.0)
         self._requeue(job, preempted=False)
-
-    def _capacity_runs_out(self, job: int, ends: float) -> float:
-        """When an attempt that finds no capacity ends: no later than the job state time limit."""
-        seconds = self._time_limit(StuckReason.INSUFFICIENT_INSTANCE_CAPACITY)
-        if seconds is None:
-            return ends
-        return min(ends, self.work_from[job] + seconds - self.short_of_capacity[job])
 
     def _stopped(self, job: int) -> None:
         """A preempted job has stopped: requeued, or failed where its retries are used up (R10, R17)."""
@@ -415,8 +429,10 @@ class Clock:
             self._delete(update.share)
 
     def _adopt(self, **changes: object) -> None:
-        self.policy = self.policy.model_copy(update=changes)
-        self.state.adopt(self.policy)
+        self.policy = policy = self.policy.model_copy(update=changes)
+        self.state.adopt(policy)
+        taking = [name for name, share in policy.shares.items() if share.state is policy.state is Switch.ENABLED]
+        self.accepts = [name in taking for name in self.state.share_names]
 
     def _delete(self, share: str) -> None:
         """A deleted share's jobs are terminated (R16)."""

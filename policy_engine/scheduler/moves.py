@@ -8,11 +8,12 @@ victims come next, a *chooser* answers; the default takes the first move in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple, Protocol
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.log import Why
-from policy_engine.scheduler.state import Claim, State
+from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, WAITS, Claim, State
 from policy_engine.scheduler.victims import Kind, Search
 
 MOVES_PER_JOB = 10
@@ -86,30 +87,36 @@ class Pass:
         self.chooser = chooser if chooser is not None else Rule()
         self.misfits: set[tuple[int, str]] = set()
         """(job, reason) already logged as blocked."""
+        choices = state.choices
+        self.one_head_each = choices.head_of_line == "strict" and choices.blocked_owner_lends == "yes"
+        """A share has one head, and what it can do depends on the usage alone."""
+        self.instant = -inf
+        self.moves = 0
+        """Made at this instant."""
 
     def settle(self, at: float) -> None:
         """Make moves until none is left, at ``at`` seconds.
 
-        Raises TooManyMovesError where that takes more than ten moves per unfinished job.
+        Raises TooManyMovesError where one instant takes more than ten moves per unfinished job.
         """
         state = self.state
         if not state.dispatching:
             return
-        left: int | None = None
-        while state.unsettled or state.claims:
-            if state.claims and self._start_claimant(at):
-                continue
-            if not self._move(at):
+        if at != self.instant:
+            self.instant, self.moves = at, 0
+        unsettled, claims = state.unsettled, state.claims
+        while unsettled or claims:
+            if claims and self._start_claimant(at):
+                pass
+            elif self.one_head_each and len(unsettled) == 1:
+                if not self._move_alone(at, next(iter(unsettled))):
+                    break
+            elif not self._move(at):
                 break
-            if left is None:
-                left = MOVES_PER_JOB * (sum(map(len, state.line)) + len(state.claims) + self._holding() + 1)
-            left -= 1
-            if left < 0:
-                raise TooManyMovesError(f"no rest after {MOVES_PER_JOB} moves per job at {at} s: please report this")
-        state.unsettled.clear()
-
-    def _holding(self) -> int:
-        return sum(map(len, self.state.runners)) + len(self.state.claim_of)
+            self.moves += 1
+            if self.moves > MOVES_PER_JOB and self.moves > MOVES_PER_JOB * state.unfinished():
+                raise TooManyMovesError(f"no rest after {self.moves} moves at {at} s: please report this")
+        unsettled.clear()
 
     # --- moves ----------------------------------------------------------------------------------
 
@@ -138,13 +145,30 @@ class Pass:
         move = self._next_move(looks)
         if move is None:
             return False
-        self._make(move, at)
-        stirred = bool(move.victims) or any(
-            state.share_of[move.job] in state.over[unit] for _, unit, _ in state.demand[move.job]
-        )
-        if stirred or state.choices.blocked_owner_lends == "no":
+        if move.victims:
+            self._preempt(move, at)
             state.unsettled |= state.waiting
+        else:
+            self._start(move.job, at)
         return True
+
+    def _move_alone(self, at: float, share: int) -> bool:
+        """The same where only this share's head might move, and so there is nothing to choose if it starts."""
+        job = -self.state.line[share][-1][3]
+        can = self.state.look(job)
+        if can & STARTS:
+            self._start(job, at)
+            return True
+        if can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
+            return False
+        return self._move(at)
+
+    def _start(self, job: int, at: float) -> None:
+        state = self.state
+        state.dequeue(job)
+        if state.start(job, at):
+            state.unsettled |= state.waiting  # its share lends itself to be reclaimed from
+        self.driver.started(job)
 
     def _next_move(self, looks: list[Look]) -> Move | None:
         chooser = self.chooser
@@ -254,13 +278,9 @@ class Pass:
                 return False
         return True
 
-    def _make(self, move: Move, at: float) -> None:
+    def _preempt(self, move: Move, at: float) -> None:
         state, job = self.state, move.job
         state.dequeue(job)
-        if not move.victims:
-            state.start(job, at)
-            self.driver.started(job)
-            return
         share = state.share_of[job]
         kinds = [(v, Why.IN_SHARE if state.share_of[v] == share else Why.CROSS_SHARE) for v in move.victims]
         for victim in move.victims:
@@ -280,37 +300,38 @@ class Pass:
             state.keep_for_blocked_owners()
         looks: list[Look] = []
         misfits: list[Look] = []
-        for share in list(state.unsettled):
-            idle = True
+        settled: list[int] = []
+        for share in state.unsettled:
+            found = len(looks)
             for place, job in enumerate(state.fronts(share)):
-                if state.never_fits(job):
+                can = state.look(job)
+                if can == NEVER:
                     if place == 0 or state.choices.head_of_line == "per_unit":
                         misfits.append(Look(job, inside=False, starts=False))
-                    continue
-                look = self._look(job)
-                if look is not None:
-                    looks.append(look)
-                    idle = False
-            if idle:
-                state.unsettled.discard(share)
+                elif can & STARTS or (not can & WAITS and self._may_preempt(job, can)):
+                    looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
+            if len(looks) == found:
+                settled.append(share)
+        for share in settled:
+            state.unsettled.discard(share)
         for look in self._in_order(misfits):
             self._report_blocked(look.job)
         return looks
 
-    def _look(self, job: int) -> Look | None:
+    def _may_preempt(self, job: int, can: int) -> bool:
+        """Could there be somebody to stop for a job that has no room?"""
         state = self.state
-        inside = state.inside(job)
-        starts = state.can_start(job)
-        if not starts and state.will_fit(job):
-            return None
-        look = Look(job, inside, starts)
-        if starts or self._may_preempt_own(look):
-            return look
-        if any(state.over[unit] for _, unit, _ in state.demand[job]) and (
-            inside or state.choices.partly_borrowed == "yes"
-        ):
-            return look
-        return None
+        if state.in_share[state.share_of[job]]:
+            priority = state.priority[job]
+            for cell, _, _ in state.demand[job]:
+                runners = state.runners[cell]
+                if runners and runners[0][0] < priority:
+                    return True
+        if can & INSIDE or state.choices.partly_borrowed == "yes":
+            for _, unit, _ in state.demand[job]:
+                if state.over[unit]:
+                    return True
+        return False
 
     def _may_preempt_own(self, look: Look) -> bool:
         """Has the share in-share preemption, and a running job of lower priority on one of the units?"""

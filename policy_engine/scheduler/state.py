@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from typing import Final
 
 from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.policy import State as Switch
@@ -25,6 +26,18 @@ LineKey = tuple[int, float, float, int]
 """(priority, -place, -turn, -job): the last of a sorted line is its head."""
 RunKey = tuple[int, float, float, int]
 """(priority, -start, -submit, -job): the first of a sorted list is the default's first victim."""
+
+
+_NO_KEY: Final = (0, 0.0, 0.0, 0)
+
+INSIDE: Final = 1
+"""The job would leave its share within its own limit."""
+STARTS: Final = 2
+"""There is bound and room for it, now and after."""
+WAITS: Final = 4
+"""It cannot start now; it will fit when what is under way is over."""
+NEVER: Final = 8
+"""It is larger than anything its share can ever reach (R12)."""
 
 
 class Phase(IntEnum):
@@ -189,26 +202,25 @@ class State:
 
     # --- jobs -----------------------------------------------------------------------------------
 
-    def add(self, job: Job, default_priority: int) -> int:
-        """Make a job known; its number. It is submitted by ``enqueue``."""
-        number = len(self.jobs)
-        share = self.share_index[job.share]
-        base = share * len(self.unit_names)
-        self.jobs.append(job)
-        self.demand.append(
-            tuple((base + self.unit_index[unit], self.unit_index[unit], count) for unit, count in job.demand.items())
-        )
-        self.share_of.append(share)
-        self.priority.append(default_priority if job.priority is None else job.priority)
-        self.submitted.append(job.submit)
-        self.runnable_since.append(job.submit)
-        self.line_key.append((0, 0.0, 0.0, 0))
-        self.run_key.append((0, 0.0, 0.0, 0))
-        self.phase.append(Phase.NEW)
-        self.preemptions.append(0)
-        return number
+    def add(self, jobs: Sequence[Job]) -> None:
+        """Make jobs known, in the order in which they are given. ``enqueue`` submits one."""
+        units, shares, width = self.unit_index, self.share_index, len(self.unit_names)
+        for job in jobs:
+            share = shares[job.share]
+            self.share_of.append(share)
+            base = share * width
+            self.demand.append(tuple([(base + units[unit], units[unit], n) for unit, n in job.demand.items()]))
+        default = self.choices.default_priority
+        self.jobs += jobs
+        self.priority += [default if job.priority is None else job.priority for job in jobs]
+        self.submitted += [job.submit for job in jobs]
+        self.runnable_since += [job.submit for job in jobs]
+        self.line_key += [_NO_KEY] * len(jobs)
+        self.run_key += [_NO_KEY] * len(jobs)
+        self.phase += [Phase.NEW] * len(jobs)
+        self.preemptions += [0] * len(jobs)
 
-    def enqueue(self, job: int, at: float, *, place: float, turn: int = 0) -> None:
+    def enqueue(self, job: int, at: float, place: float, turn: int = 0) -> None:
         """Put a job in its share's line at its place."""
         share = self.share_of[job]
         key = (self.priority[job], -place, -turn, -job)
@@ -276,44 +288,55 @@ class State:
 
     # --- capacity -------------------------------------------------------------------------------
 
-    def start(self, job: int, at: float) -> None:
-        """Dispatch a job that is in no line: it holds its capacity from here on."""
+    def start(self, job: int, at: float) -> bool:
+        """Dispatch a job that is in no line: it holds its capacity from here on.
+
+        True where its share is over its limit now.
+        """
         share = self.share_of[job]
         claiming = self.phase[job] is Phase.CLAIMING
         key = (self.priority[job], -at, -self.submitted[job], -job)
         self.run_key[job] = key
         self.phase[job] = Phase.RUNNING
+        over = False
         for cell, unit, count in self.demand[job]:
             self.now[cell] += count
             self.now_total[unit] += count
             if not claiming:
                 self.after[cell] += count
                 self.after_total[unit] += count
-                if self.after[cell] > self.limit[cell]:
-                    self.over[unit].add(share)
+            if self.after[cell] > self.limit[cell]:
+                self.over[unit].add(share)
+                over = True
             insort(self.runners[cell], key)
             if self.keeps[cell]:
                 self._keep(cell, unit)
+        return over
 
     def end(self, job: int) -> None:
         """A running job, or one being stopped, releases its capacity."""
-        stopping = self.phase[job] is Phase.STOPPING
-        share = self.share_of[job]
-        self.phase[job] = Phase.ENDED
-        if not stopping:
-            self._drop_runner(job)
-        for cell, unit, count in self.demand[job]:
-            self.now[cell] -= count
-            self.now_total[unit] -= count
-            if not stopping:
+        if self.phase[job] is Phase.STOPPING:
+            for cell, unit, count in self.demand[job]:
+                self.now[cell] -= count
+                self.now_total[unit] -= count
+                if self.keeps[cell]:
+                    self._keep(cell, unit)
+            self._stopped(job)
+        else:
+            share = self.share_of[job]
+            key = self.run_key[job]
+            for cell, unit, count in self.demand[job]:
+                self.now[cell] -= count
+                self.now_total[unit] -= count
                 self.after[cell] -= count
                 self.after_total[unit] -= count
                 if self.after[cell] <= self.limit[cell]:
                     self.over[unit].discard(share)
-            if self.keeps[cell]:
-                self._keep(cell, unit)
-        if stopping:
-            self._stopped(job)
+                runners = self.runners[cell]
+                del runners[bisect_left(runners, key)]
+                if self.keeps[cell]:
+                    self._keep(cell, unit)
+        self.phase[job] = Phase.ENDED
         self.unsettled |= self.waiting
 
     def begin_stop(self, victim: int) -> None:
@@ -388,7 +411,7 @@ class State:
     # --- room -----------------------------------------------------------------------------------
 
     def room_now(self, cell: int, unit: int, pool: int) -> int:
-        """Instances that a job of the cell's share may start on now."""
+        """Instances that a job of the cell's share may start on now (what ``look`` reckons too)."""
         kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
         room = pool - self.now_total[unit] - self.held_total[unit]
         return room - kept if kept > 0 else room
@@ -405,29 +428,33 @@ class State:
             return self.borrow_pool[unit]
         return self.pool[unit]
 
-    def inside(self, job: int) -> bool:
-        """Would the job leave its share within its own limit?"""
-        after, limit = self.after, self.limit
-        return all(after[cell] + count <= limit[cell] for cell, _, count in self.demand[job])
+    def look(self, job: int) -> int:
+        """What a waiting job can do by itself: a sum of INSIDE, STARTS, WAITS and NEVER.
 
-    def can_start(self, job: int) -> bool:
-        """Is there bound and room for it, now and after?"""
+        One walk over the job's units, as this is asked of every head after every event.
+        """
+        inside = starts = True
         for cell, unit, count in self.demand[job]:
-            used = max(self.now[cell], self.after[cell])
-            if used + count > self.bound[cell]:
-                return False
-            if count > self.room_now(cell, unit, self.pool_for(cell, unit, count)):
-                return False
-        return True
+            if count > self.largest[cell]:
+                return NEVER
+            used = self.after[cell] + count
+            if used > self.limit[cell]:
+                if used > self.bound[cell]:
+                    return 0
+                inside = False
+                pool = self.borrow_pool[unit]
+            else:
+                pool = self.pool[unit]
+            room = pool - self.now_total[unit] - self.held_total[unit]
+            kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
+            if count > (room - kept if kept > 0 else room) or self.now[cell] + count > self.bound[cell]:
+                starts = False
+                if count > self.room_after(cell, unit, pool):
+                    return INSIDE if self._inside(job) else 0
+        return (INSIDE if inside else 0) + (STARTS if starts else WAITS)
 
-    def will_fit(self, job: int) -> bool:
-        """Will there be bound and room for it when what is under way is over?"""
-        for cell, unit, count in self.demand[job]:
-            if self.after[cell] + count > self.bound[cell]:
-                return False
-            if count > self.room_after(cell, unit, self.pool_for(cell, unit, count)):
-                return False
-        return True
+    def _inside(self, job: int) -> bool:
+        return all(self.after[cell] + count <= self.limit[cell] for cell, _, count in self.demand[job])
 
     def claimant_can_start(self, claim: Claim) -> bool:
         """Move 0: bound and room now, its own hold not counted."""
@@ -458,9 +485,9 @@ class State:
                 yield job
             held |= units
 
-    def never_fits(self, job: int) -> bool:
-        """Is the job larger than anything its share can ever reach (R12)?"""
-        return any(count > self.largest[cell] for cell, _, count in self.demand[job])
+    def unfinished(self) -> int:
+        """Jobs submitted and not ended."""
+        return sum(1 for phase in self.phase if Phase.NEW < phase < Phase.ENDED)
 
     def usage(self) -> Mapping[str, Mapping[str, int]]:
         """Instances held now: share to unit to count."""
