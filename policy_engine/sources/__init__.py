@@ -1,1 +1,5 @@
 """Where a policy comes from: a cloud assembly, a template, a document."""
+
+from policy_engine.sources.loading import Kind, Source, load, load_policy
+
+__all__ = ["Kind", "Source", "load", "load_policy"]

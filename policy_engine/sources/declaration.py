@@ -22,6 +22,8 @@ from policy_engine.sources.reading import Document, KeyPath, dotted
 
 SAGEMAKER_TRAINING: Final = "SAGEMAKER_TRAINING"
 """The only ``jobQueueType`` and ``serviceEnvironmentType`` with quota management (UG quota-management)."""
+TERMINATE: Final = "TERMINATE"
+"""The only ``action`` of a time limit on such a queue (UG sm_job_stuck_in_runnable_time_limit_actions)."""
 FIFO: Final = "FIFO"
 """The only ``idleResourceAssignmentStrategy`` (API QuotaSharePolicy)."""
 
@@ -89,7 +91,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A finding that somebody accepted (``Metadata.PolicyEngine.Ignore`` of a resource)."""
+    """A finding that somebody accepted (``Metadata.PolicyEngine.Ignore`` of a resource).
+
+    On a queue it covers what belongs to the queue too.
+    """
 
     finding: str
     because: str
@@ -215,7 +220,7 @@ class EnvironmentOrder:
     """An entry of ``ServiceEnvironmentOrder``."""
 
     order: Raw
-    environment: Link
+    environment: Link | None
     place: Place
 
 
@@ -348,10 +353,18 @@ class Declaration:
         views = (self._view(queue) for queue in self.job_queues)
         return tuple(view for view in views if view.shares or _has_quota_policy(view))
 
-    @cached_property
+    @property
     def stray_shares(self) -> tuple[QuotaShare, ...]:
         """Quota shares of a queue that the source does not declare."""
-        return tuple(share for share in self.quota_shares if self.queue_of(share) is None)
+        return tuple(self._shares_by_queue.get(None, ()))
+
+    @cached_property
+    def _shares_by_queue(self) -> dict[ResourceKey | None, list[QuotaShare]]:
+        shares: dict[ResourceKey | None, list[QuotaShare]] = {}
+        for share in self.quota_shares:
+            queue = self.queue_of(share)
+            shares.setdefault(None if queue is None else queue.key, []).append(share)
+        return shares
 
     def queue_of(self, share: QuotaShare) -> JobQueue | None:
         """The queue of the share; None where the source does not declare it."""
@@ -360,7 +373,8 @@ class Declaration:
     def environments_of(self, queue: JobQueue) -> tuple[ServiceEnvironment, ...]:
         """The service environments of the queue's order that the source declares."""
         entries = queue.environments if isinstance(queue.environments, tuple) else ()
-        found = (linked(e.environment, queue, self.service_environments, "service-environment") for e in entries)
+        links = (entry.environment for entry in entries if entry.environment is not None)
+        found = (linked(link, queue, self.service_environments, "service-environment") for link in links)
         return tuple(environment for environment in found if environment is not None)
 
     def policy_of(self, queue: JobQueue) -> SchedulingPolicy | None:
@@ -372,7 +386,7 @@ class Declaration:
             queue=queue,
             environments=self.environments_of(queue),
             scheduling_policy=self.policy_of(queue),
-            shares=tuple(share for share in self.quota_shares if self.queue_of(share) is queue),
+            shares=tuple(self._shares_by_queue.get(queue.key, ())),
             ready=self.ready,
         )
 

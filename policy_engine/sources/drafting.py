@@ -7,7 +7,7 @@ pydantic says about a part of it is said about the place where that part is decl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from policy_engine.errors import InputError
 from policy_engine.policy import Policy, SharingStrategy, State, name_problem, share_count_problem, unit_problem
 from policy_engine.sources.declaration import (
     SAGEMAKER_TRAINING,
+    TERMINATE,
     EnvironmentOrder,
     JobQueue,
     Place,
@@ -28,9 +29,6 @@ from policy_engine.sources.declaration import (
 )
 from policy_engine.sources.reading import KeyPath
 from policy_engine.sources.validation import MISSING, Problem, shown
-
-_TERMINATE: Final = "TERMINATE"
-"""The only ``action`` on a SAGEMAKER_TRAINING queue (UG sm_job_stuck_in_runnable_time_limit_actions)."""
 
 
 def policy_of(declared: QueueDeclaration) -> Policy:
@@ -64,7 +62,10 @@ def _require_quota_management(declared: QueueDeclaration) -> None:
         raise queue.where("type").error(f"{what}; a queue with quota shares is of type {SAGEMAKER_TRAINING}")
     if queue.policy is None:
         raise queue.where("policy").error(f"{MISSING}; quota shares need a scheduling policy with a QuotaSharePolicy")
-    if policy is not None and (policy.fairshare or not policy.quota_share):
+    if policy is None:
+        return
+    _known(policy.idle_assignment, policy.where("idle_assignment"))
+    if policy.fairshare or not policy.quota_share:
         what = "both a QuotaSharePolicy and a FairsharePolicy" if policy.quota_share else "no QuotaSharePolicy"
         raise policy.place.error(f"{what}; quota shares need a QuotaSharePolicy alone")
 
@@ -100,8 +101,8 @@ class _Draft:
     def _time_limit(self, index: int, limit: TimeLimit) -> dict[str, Any]:
         path = ("job_state_time_limits", index)
         self._places[path] = limit.place
-        if _known(limit.action, limit.place.at("Action")) != _TERMINATE:
-            raise limit.place.at("Action").error(f"{shown(limit.action)} is not {_TERMINATE}")
+        if _known(limit.action, limit.place.at("Action")) != TERMINATE:
+            raise limit.place.at("Action").error(f"{shown(limit.action)} is not {TERMINATE}")
         data: dict[str, Any] = {}
         self._put(data, (*path, "reason"), limit.reason, limit.place.at("Reason"))
         self._put(data, (*path, "max_seconds"), limit.max_seconds, limit.place.at("MaxTimeSeconds"))
@@ -189,12 +190,14 @@ def _only_environment(declared: QueueDeclaration) -> ServiceEnvironment:
     entries: Sequence[EnvironmentOrder] = _known(queue.environments, place) or ()
     if len(entries) != 1:
         raise place.error(f"{len(entries)} service environments; a queue with quota shares has exactly 1")
-    if not declared.environments:
-        raise _undeclared_environment(entries[0].environment.place, entries[0].environment.value)
-    return declared.environments[0]
+    if declared.environments:
+        return declared.environments[0]
+    raise _undeclared_environment(entries[0])
 
 
-def _undeclared_environment(place: Place, value: Raw) -> InputError:
-    if isinstance(value, Unknown):
-        return place.error(str(value))
-    return place.error(f"the service environment {shown(value)} is not declared here, so its capacity is unknown")
+def _undeclared_environment(entry: EnvironmentOrder) -> InputError:
+    if entry.environment is None:
+        return entry.place.error(f"ServiceEnvironment: {MISSING}")
+    value = entry.environment.value
+    what = f"the service environment {shown(value)} is not declared here, so its capacity is unknown"
+    return entry.environment.place.error(str(value) if isinstance(value, Unknown) else what)

@@ -311,19 +311,25 @@ _TEXT_TAGS: Final = {"!", "tag:yaml.org,2002:str"}
 _UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _plain(text: str) -> Any:
-    """A scalar without quotes, in the YAML 1.2 core schema; numbers beyond a float stay text."""
-    if text in _PLAIN_WORDS:
-        return _PLAIN_WORDS[text]
+def plain_number(text: str) -> WrittenInt | WrittenFloat | None:
+    """The decimal number that the text is; None where it is none, or beyond a float."""
     if len(text) > _MAX_DIGITS:
-        return text
+        return None
     if _PLAIN_INT.fullmatch(text):
         return WrittenInt(int(text), text)
-    if _PLAIN_BASE_INT.fullmatch(text):
-        return WrittenInt(int(text, 0), text)
     if _PLAIN_FLOAT.fullmatch(text) and not math.isinf(float(text)):
         return WrittenFloat(float(text), text)
-    return text
+    return None
+
+
+def _plain(text: str) -> Any:
+    """A scalar without quotes, in the YAML 1.2 core schema."""
+    if text in _PLAIN_WORDS:
+        return _PLAIN_WORDS[text]
+    if len(text) <= _MAX_DIGITS and _PLAIN_BASE_INT.fullmatch(text):
+        return WrittenInt(int(text, 0), text)
+    number = plain_number(text)
+    return text if number is None else number
 
 
 def _read_yaml(file: str, text: str, *, short_forms: bool) -> Document:
