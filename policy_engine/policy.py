@@ -119,7 +119,7 @@ def name_problem(value: object) -> str | None:
     """What is wrong with a name of a queue, share, environment, policy or job; None if nothing."""
     if not isinstance(value, str):
         return f"{value!r} is not a string"
-    if _NAME.match(value):
+    if _NAME.fullmatch(value):
         return None
     return f"{value!r} is not a name: 1 to 128 letters, digits, '-' and '_' are allowed"
 
@@ -128,7 +128,7 @@ def unit_problem(value: object) -> str | None:
     """What is wrong with a capacity unit of a quota-management resource; None if nothing."""
     if not isinstance(value, str):
         return f"{value!r} is not a string"
-    if _UNIT.match(value):
+    if _UNIT.fullmatch(value):
         return None
     return f"{value!r} is not a SageMaker instance type such as 'ml.g5.xlarge'"
 
@@ -136,11 +136,15 @@ def unit_problem(value: object) -> str | None:
 def whole_number_problem(value: object, least: int, most: int | None = None) -> str | None:
     """What is wrong with a whole number that must be within [least, most]; None if nothing."""
     allowed = f"{least} or more" if most is None else f"{least} to {most}"
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_whole(value):
         return f"{value!r} is not a whole number ({allowed})"
     if value < least or (most is not None and value > most):
         return f"{value!r} is out of range: {allowed} is allowed"
     return None
+
+
+def _is_whole(value: float) -> bool:
+    return isinstance(value, int) or value.is_integer()
 
 
 def capacity_problem(value: object) -> str | None:
