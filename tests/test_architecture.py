@@ -25,6 +25,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.policy",
         "policy_engine.scheduler",
         "policy_engine.sources.reading",
+        "policy_engine.sources.validation",
     ),
     "policy_engine.guarantees": ("policy_engine.policy",),
     "policy_engine.findings": ("policy_engine.policy", "policy_engine.guarantees"),
