@@ -63,12 +63,19 @@ def simulate(
     return Run(policy, workload, clock.choices, clock.log, clock.at, clock.state)
 
 
+# Members of an enumeration are slow to look up, and these are looked up for every event.
+SUBMITTED, STARTED, FINISHED, _DONE = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED, Why.FINISHED
+LAST = 1.7e308
+"""Seconds; nothing is later, and what never ends is at infinity."""
+
+
 class Clock:
     """Virtual time over one state: what happens when. All times are seconds."""
 
     def __init__(self, policy: Policy, workload: Workload, choices: Choices, chooser: Chooser | None) -> None:
         self.choices = choices
         self.timing = workload.timing
+        self.start_seconds = workload.timing.start_seconds
         self.until = inf if workload.until is None else workload.until
         self.policy = policy
         self.state = State(policy, choices, _units_named(workload))
@@ -81,7 +88,8 @@ class Clock:
         count = len(self.jobs)
         self.number_of = {job.name: number for number, job in enumerate(self.jobs)}
         self.submit = [job.submit for job in self.jobs]
-        self.duration = [inf if job.duration is None else job.duration for job in self.jobs]
+        self.work_left = [inf if job.duration is None else job.duration for job in self.jobs]
+        """Seconds of work that no checkpoint keeps yet."""
         self.accepts: list[bool] = []
         """Shares that take new jobs (R14)."""
         # heaps and sorted lists of what is to come
@@ -104,10 +112,8 @@ class Clock:
         """When the current attempt ends by itself."""
         self.times_out = [False] * count
         """The current attempt ends by its timeout."""
-        self.cut_short = [job.timeout is not None or job.exit is Exit.CAPACITY_FAILURE for job in self.jobs]
-        """Attempts of these may end before their work does."""
-        self.saved = [0.0] * count
-        """Seconds of work that checkpoints keep."""
+        self.may_fail = [job.timeout is not None or job.exit is not Exit.SUCCEEDED for job in self.jobs]
+        """Attempts of these may end otherwise than with their work done."""
         self.resumes = [False] * count
         """The next attempt follows a preemption."""
         self.placements = [0] * count
@@ -122,53 +128,77 @@ class Clock:
 
     # --- the loop -------------------------------------------------------------------------------
 
-    def run(self) -> None:
+    def run(self) -> None:  # noqa: C901 - the inner loop: every event of a long history passes here
         """Until nothing is to come, or ``until``."""
+        due, arrivals, updates, limits, decisions = self.due, self.arrivals, self.updates, self.limits, self.decisions
+        stamps, submit, ends_at = self.stamp, self.submit, self.ends_at
+        settle, latency, watch = self.passes.settle, self.timing.queue_latency, self.watch
+        until = min(self.until, LAST)
         while True:
-            at = self._next()
-            if at > self.until or at == inf:
+            while due and stamps[due[0][1]] != due[0][2]:
+                heappop(due)
+            at = due[0][0] if due else inf
+            if arrivals and submit[arrivals[-1]] < at:
+                at = submit[arrivals[-1]]
+            if updates or limits or decisions:
+                at = min(at, self._next_rare())
+            if at > until:
                 break
             self.at = at
-            changed = self._end_due(at)
-            if self.updates and self.updates[-1].at <= at:
-                self._decide(at, self._update(at) or changed)
-            else:
-                changed = self._submit_due(at) or changed
-                self._decide(at, (bool(self.limits) and self._end_stuck(at)) or changed)
-            while self.due and self.due[0][0] <= at:
-                if self._end_due(at):  # a job that ended at this very instant: all again
-                    self._decide(at, True)
+            again = True
+            while again:
+                changed = False
+                while due and due[0][0] <= at:
+                    _, job, stamp = heappop(due)
+                    if stamp == stamps[job]:
+                        changed = True
+                        if ends_at[job] <= at:
+                            self._end(job)
+                        else:
+                            self._stopped(job)
+                if updates:
+                    changed = self._update(at) or changed
+                if arrivals and submit[arrivals[-1]] <= at:
+                    self._submit_due(at)
+                    changed = True
+                if limits:
+                    changed = self._end_stuck(at) or changed
+                if latency <= 0 or self._decision_due(at, changed):
+                    settle(at)
+                    if watch is not None:
+                        watch(self.state, at)
+                again = bool(due) and due[0][0] <= at  # a job that ended at this very instant: all again
         if self.until < inf:
             self.at = self.until
 
-    def _next(self) -> float:
-        """The next instant at which something happens."""
-        due, stamp = self.due, self.stamp
-        while due and stamp[due[0][1]] != due[0][2]:
-            heappop(due)
-        at = due[0][0] if due else inf
-        if self.arrivals:
-            submit = self.submit[self.arrivals[-1]]
-            if submit < at:
-                at = submit
-        if self.updates and self.updates[-1].at < at:
-            at = self.updates[-1].at
-        if self.decisions and self.decisions[0] < at:
-            at = self.decisions[0]
-        if self.limits and self.limits[0][0] < at:
-            at = self.limits[0][0]
-        return at
+    def _next_rare(self) -> float:
+        """The next instant of those that most runs have few of."""
+        at = self.updates[-1].at if self.updates else inf
+        if self.decisions:
+            at = min(at, self.decisions[0])
+        return min(at, self.limits[0][0]) if self.limits else at
+
+    def _decision_due(self, at: float, changed: bool) -> bool:
+        """Is there a pass at ``at``, where decisions come ``queue_latency`` after what they answer?"""
+        if changed:
+            heappush(self.decisions, at + self.timing.queue_latency)
+        due = False
+        while self.decisions and self.decisions[0] <= at:
+            heappop(self.decisions)
+            due = True
+        return due
 
     def _update(self, at: float) -> bool:
-        """An instant with updates: of the queue, then submissions, priorities, terminations."""
+        """Updates by ``at``: of the queue, then (after what is submitted) of jobs; true where there were any."""
         updates: list[Update] = []
         while self.updates and self.updates[-1].at <= at:
             updates.append(self.updates.pop())
+        if not updates:
+            return False
         self._apply(updates, UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue)
         self._submit_due(at)
         self._apply(updates, UpdatePriority)
         self._apply(updates, Terminate)
-        self._end_stuck(at)
         return True
 
     def _apply(self, updates: Sequence[Update], *kinds: type[Update]) -> None:
@@ -183,19 +213,6 @@ class Clock:
             else:
                 self._update_queue(update)
 
-    def _decide(self, at: float, changed: bool) -> None:
-        latency = self.timing.queue_latency
-        if latency > 0:
-            if changed:
-                heappush(self.decisions, at + latency)
-            if not self.decisions or self.decisions[0] > at:
-                return
-            while self.decisions and self.decisions[0] <= at:
-                heappop(self.decisions)
-        self.passes.settle(at)
-        if self.watch is not None:
-            self.watch(self.state, at)
-
     def _note(self, kind: Kind, job: int, by: int = -1, why: Why | None = None, detail: object = None) -> None:
         self.rows.append((self.at, kind, job, by, why, detail))
 
@@ -207,23 +224,20 @@ class Clock:
         self.state.submitted[job] = self.state.runnable_since[job] = at
         self._note(Kind.SUBMITTED, job)
         self.state.start(job, at)
-        self._dispatch(job, at)
+        self.started(job)
         self.at = 0.0
 
-    def _submit_due(self, at: float) -> bool:
-        """Jobs submitted by ``at``; true where there were any."""
+    def _submit_due(self, at: float) -> None:
+        """Submit the jobs that are due by ``at``."""
         arrivals, submit, state = self.arrivals, self.submit, self.state
-        any_came = False
         while arrivals and submit[arrivals[-1]] <= at:
             job = arrivals.pop()
-            any_came = True
             if self.accepts[state.share_of[job]]:
-                self.rows.append((at, Kind.SUBMITTED, job, -1, None, None))
+                self.rows.append((at, SUBMITTED, job, -1, None, None))
                 state.enqueue(job, at, at)
             else:
                 state.phase[job] = Phase.ENDED
                 self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
-        return any_came
 
     def _refusal(self, share: str) -> str:
         if share not in self.policy.shares:
@@ -236,17 +250,14 @@ class Clock:
 
     def started(self, job: int) -> None:
         """The pass dispatched the job: an attempt, whose work begins when it is up."""
-        begins = self.at + self.timing.start_seconds
+        at = self.at
+        begins = at + self.start_seconds
         if self.resumes[job]:
             begins += self.timing.restart_seconds
-        self._dispatch(job, begins)
-
-    def _dispatch(self, job: int, begins: float) -> None:
-        self.rows.append((self.at, Kind.STARTED, job, -1, None, None))
+        self.rows.append((at, STARTED, job, -1, None, None))
         self.work_from[job] = begins
-        self.placements[job] += 1
-        ends = begins + self.duration[job] - self.saved[job]
-        if self.cut_short[job]:
+        ends = begins + self.work_left[job]
+        if self.may_fail[job]:
             ends = self._cut(job, ends)
         self.ends_at[job] = ends
         stamp = self.stamp[job] = self.stamp[job] + 1
@@ -256,6 +267,7 @@ class Clock:
     def _cut(self, job: int, ends: float) -> float:
         """When an attempt ends that a timeout or a job state time limit may cut short."""
         what = self.jobs[job]
+        self.placements[job] += 1
         if what.timeout is not None:
             latest = self.at + self.timing.start_seconds + what.timeout
             self.times_out[job] = latest < ends
@@ -281,6 +293,7 @@ class Clock:
                     self.stamp[victim] += 1
                     heappush(self.due, (stops, victim, self.stamp[victim]))
             elif self.ends_at[victim] <= stops:
+                self.stamp[victim] += 1
                 self._end(victim)
             else:
                 self._stopped(victim)
@@ -295,32 +308,19 @@ class Clock:
 
     # --- attempts end ---------------------------------------------------------------------------
 
-    def _end_due(self, at: float) -> bool:
-        """What ends or has stopped by ``at``, in the order given; true where anything did."""
-        due, any_ended = self.due, False
-        while due and due[0][0] <= at:
-            _, job, stamp = heappop(due)
-            if stamp == self.stamp[job]:
-                any_ended = True
-                if self.ends_at[job] <= at:
-                    self._end(job)
-                else:
-                    self._stopped(job)
-        return any_ended
-
     def _end(self, job: int) -> None:
         """An attempt ends by itself."""
-        self.stamp[job] += 1
         self.state.end(job)
-        exits = self.jobs[job].exit
-        if exits is Exit.SUCCEEDED and not self.times_out[job]:
-            self.rows.append((self.at, Kind.FINISHED, job, -1, Why.FINISHED, None))
+        if not self.may_fail[job]:
+            self.rows.append((self.at, FINISHED, job, -1, _DONE, None))
         elif self.times_out[job]:
             self._fail_attempt(job, Why.TIMEOUT)
-        elif exits is Exit.FAILED:
+        elif self.jobs[job].exit is Exit.FAILED:
             self._fail_attempt(job, Why.FAILED)
-        else:
+        elif self.jobs[job].exit is Exit.CAPACITY_FAILURE:
             self._fail_for_capacity(job)
+        else:
+            self._note(FINISHED, job, why=_DONE)
 
     def _fail_attempt(self, job: int, why: Why) -> None:
         self._keep_checkpoints(job)
@@ -368,7 +368,7 @@ class Clock:
         if not every:
             return work
         kept = min(work, floor(work / every + 1e-9) * every)
-        self.saved[job] += kept
+        self.work_left[job] -= kept
         return work - kept
 
     # --- what is done to jobs and to the queue --------------------------------------------------

@@ -104,18 +104,28 @@ class Pass:
             return
         if at != self.instant:
             self.instant, self.moves = at, 0
-        unsettled, claims = state.unsettled, state.claims
+        unsettled, claims, lines = state.unsettled, state.claims, state.line
+        made = self.moves
         while unsettled or claims:
             if claims and self._start_claimant(at):
                 pass
             elif self.one_head_each and len(unsettled) == 1:
-                if not self._move_alone(at, next(iter(unsettled))):
+                # Only this head might move: where it starts there is nothing to choose.
+                (share,) = unsettled
+                job = -lines[share][-1][3]
+                can = state.look(job)
+                if can & STARTS:
+                    if state.start(job, at):
+                        unsettled |= state.waiting
+                    self.driver.started(job)
+                elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)) or not self._move(at):
                     break
             elif not self._move(at):
                 break
-            self.moves += 1
-            if self.moves > MOVES_PER_JOB and self.moves > MOVES_PER_JOB * state.unfinished():
-                raise TooManyMovesError(f"no rest after {self.moves} moves at {at} s: please report this")
+            made += 1
+            if made > MOVES_PER_JOB and made > MOVES_PER_JOB * state.unfinished():
+                raise TooManyMovesError(f"no rest after {made} moves at {at} s: please report this")
+        self.moves = made
         unsettled.clear()
 
     # --- moves ----------------------------------------------------------------------------------
@@ -149,26 +159,10 @@ class Pass:
             self._preempt(move, at)
             state.unsettled |= state.waiting
         else:
-            self._start(move.job, at)
+            if state.start(move.job, at):
+                state.unsettled |= state.waiting
+            self.driver.started(move.job)
         return True
-
-    def _move_alone(self, at: float, share: int) -> bool:
-        """The same where only this share's head might move, and so there is nothing to choose if it starts."""
-        job = -self.state.line[share][-1][3]
-        can = self.state.look(job)
-        if can & STARTS:
-            self._start(job, at)
-            return True
-        if can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
-            return False
-        return self._move(at)
-
-    def _start(self, job: int, at: float) -> None:
-        state = self.state
-        state.dequeue(job)
-        if state.start(job, at):
-            state.unsettled |= state.waiting  # its share lends itself to be reclaimed from
-        self.driver.started(job)
 
     def _next_move(self, looks: list[Look]) -> Move | None:
         chooser = self.chooser

@@ -51,6 +51,10 @@ class Phase(IntEnum):
     ENDED = 5
 
 
+# Members of an enumeration are slow to look up, and these are looked up for every event.
+WAITING, RUNNING, STOPPING, CLAIMING, ENDED = list(Phase)[1:]
+
+
 class Claim:
     """A job for which others are being stopped, and what of its capacity they still occupy."""
 
@@ -79,6 +83,8 @@ class State:
     def __init__(self, policy: Policy, choices: Choices, later_units: Iterable[str] = ()) -> None:
         """``later_units``: instance types that only an update or a job names."""
         self.choices = choices
+        self.all_unsettle = choices.head_of_line != "strict"
+        """A job may move though it is not the first of its line."""
         self.share_names: list[str] = list(policy.shares)
         self.share_index = {name: s for s, name in enumerate(self.share_names)}
         self.unit_names: list[str] = list(dict.fromkeys((*policy.units, *later_units)))
@@ -172,7 +178,8 @@ class State:
         for cells in self.cells_of:
             for cell, unit in cells:
                 self.kept_now[cell] = self.kept_after[cell] = 0
-                self._keep(cell, unit)
+                if self.keeps[cell]:
+                    self._keep(cell, unit)
 
     def keep_for_blocked_owners(self) -> None:
         """C17 ``no``: idle capacity that is too small for its owner's first job in line is kept for it."""
@@ -188,15 +195,15 @@ class State:
 
     def _keep(self, cell: int, unit: int) -> None:
         """Bring what the cell keeps from others up to date (``reserved`` of the specification)."""
-        if not self.keeps[cell]:
-            return
         limit = self.limit[cell]
         kept = limit - self.now[cell] - self.held[cell]
-        kept = kept if kept > 0 else 0
+        if kept < 0:
+            kept = 0
         self.kept_now_total[unit] += kept - self.kept_now[cell]
         self.kept_now[cell] = kept
         kept = limit - self.after[cell]
-        kept = kept if kept > 0 else 0
+        if kept < 0:
+            kept = 0
         self.kept_after_total[unit] += kept - self.kept_after[cell]
         self.kept_after[cell] = kept
 
@@ -226,11 +233,11 @@ class State:
         key = (self.priority[job], -place, -turn, -job)
         self.line_key[job] = key
         self.runnable_since[job] = at
-        self.phase[job] = Phase.WAITING
+        self.phase[job] = WAITING
         line = self.line[share]
         insort(line, key)
         self.waiting.add(share)
-        if self.choices.head_of_line != "strict" or line[-1] is key:
+        if self.all_unsettle or line[-1] is key:
             self.unsettled.add(share)
 
     def requeue(self, job: int, at: float, *, preempted: bool) -> None:
@@ -250,6 +257,7 @@ class State:
         share = self.share_of[job]
         line = self.line[share]
         key = self.line_key[job]
+        self.phase[job] = Phase.NEW
         if line[-1] is key:
             line.pop()
         else:
@@ -289,20 +297,29 @@ class State:
     # --- capacity -------------------------------------------------------------------------------
 
     def start(self, job: int, at: float) -> bool:
-        """Dispatch a job that is in no line: it holds its capacity from here on.
+        """Dispatch a job, from its line or as a claimant: it holds its capacity from here on.
 
-        True where its share is over its limit now.
+        True where its share is over its limit now, so that others may reclaim from it.
         """
         share = self.share_of[job]
-        claiming = self.phase[job] is Phase.CLAIMING
+        phase = self.phase[job]
+        if phase is WAITING:
+            line = self.line[share]
+            if line[-1] is self.line_key[job]:
+                line.pop()
+                if not line:
+                    self.waiting.discard(share)
+                    self.unsettled.discard(share)
+            else:
+                self.dequeue(job)
         key = (self.priority[job], -at, -self.submitted[job], -job)
         self.run_key[job] = key
-        self.phase[job] = Phase.RUNNING
+        self.phase[job] = RUNNING
         over = False
         for cell, unit, count in self.demand[job]:
             self.now[cell] += count
             self.now_total[unit] += count
-            if not claiming:
+            if phase is not CLAIMING:
                 self.after[cell] += count
                 self.after_total[unit] += count
             if self.after[cell] > self.limit[cell]:
@@ -315,7 +332,7 @@ class State:
 
     def end(self, job: int) -> None:
         """A running job, or one being stopped, releases its capacity."""
-        if self.phase[job] is Phase.STOPPING:
+        if self.phase[job] is STOPPING:
             for cell, unit, count in self.demand[job]:
                 self.now[cell] -= count
                 self.now_total[unit] -= count
@@ -336,7 +353,7 @@ class State:
                 del runners[bisect_left(runners, key)]
                 if self.keeps[cell]:
                     self._keep(cell, unit)
-        self.phase[job] = Phase.ENDED
+        self.phase[job] = ENDED
         self.unsettled |= self.waiting
 
     def begin_stop(self, victim: int) -> None:
