@@ -267,13 +267,13 @@ class _JsonScan:
 
     def _value(self, piece: str, offset: int) -> None:
         part: str | int = ""
-        spot = self.root
-        spot.offset = offset
         if self._open:
             siblings = self._open[-1][1].children
             part, at = self._key if self._key is not None else (len(siblings), offset)
             spot = siblings[part] = Spot(at)
             self._key = None
+        else:
+            spot = self.root = Spot(offset)
         if piece in "[{":
             if len(self._open) == MAX_DEPTH:
                 raise _too_deep(self.file, self.text, offset)
@@ -404,7 +404,7 @@ class _YamlReader:
         wrap = self._short_form(event, path)
         data: Any
         if isinstance(event, yaml.ScalarEvent):
-            is_text = event.style or event.tag in _TEXT_TAGS or wrap is not None
+            is_text = wrap is not None or event.tag in _TEXT_TAGS or (event.style and event.tag is None)
             data = event.value if is_text else _plain(event.value)
         elif isinstance(event, yaml.SequenceStartEvent):
             data = self._list(spot, path)
