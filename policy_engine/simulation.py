@@ -133,6 +133,7 @@ class Clock:
         due, arrivals, updates, limits, decisions = self.due, self.arrivals, self.updates, self.limits, self.decisions
         stamps, submit, ends_at = self.stamp, self.submit, self.ends_at
         settle, latency, watch = self.passes.settle, self.timing.queue_latency, self.watch
+        unsettled, claims = self.state.unsettled, self.state.claims
         until = min(self.until, LAST)
         while True:
             while due and stamps[due[0][1]] != due[0][2]:
@@ -164,7 +165,8 @@ class Clock:
                 if limits:
                     changed = self._end_stuck(at) or changed
                 if latency <= 0 or self._decision_due(at, changed):
-                    settle(at)
+                    if unsettled or claims:
+                        settle(at)
                     if watch is not None:
                         watch(self.state, at)
                 again = bool(due) and due[0][0] <= at  # a job that ended at this very instant: all again

@@ -88,7 +88,10 @@ class Pass:
         self.misfits: set[tuple[int, str]] = set()
         """(job, reason) already logged as blocked."""
         choices = state.choices
-        self.one_head_each = choices.head_of_line == "strict" and choices.blocked_owner_lends == "yes"
+        self.partly_borrowed = choices.partly_borrowed == "yes"
+        self.one_head_each = (
+            choices.head_of_line == "strict" and choices.blocked_owner_lends == "yes" and not self.partly_borrowed
+        )
         """A share has one head, and what it can do depends on the usage alone."""
         self.instant = -inf
         self.moves = 0
@@ -115,10 +118,12 @@ class Pass:
                 job = -lines[share][-1][3]
                 can = state.look(job)
                 if can & STARTS:
-                    if state.start(job, at):
-                        unsettled |= state.waiting
+                    state.start(job, at)
                     self.driver.started(job)
-                elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)) or not self._move(at):
+                elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
+                    state.settle(share, job, can)
+                    continue
+                elif not self._move(at):
                     break
             elif not self._move(at):
                 break
@@ -126,7 +131,7 @@ class Pass:
             if made > MOVES_PER_JOB and made > MOVES_PER_JOB * state.unfinished():
                 raise TooManyMovesError(f"no rest after {made} moves at {at} s: please report this")
         self.moves = made
-        unsettled.clear()
+        state.settle_all()
 
     # --- moves ----------------------------------------------------------------------------------
 
@@ -157,10 +162,8 @@ class Pass:
             return False
         if move.victims:
             self._preempt(move, at)
-            state.unsettled |= state.waiting
         else:
-            if state.start(move.job, at):
-                state.unsettled |= state.waiting
+            state.start(move.job, at)
             self.driver.started(move.job)
         return True
 
@@ -179,7 +182,7 @@ class Pass:
             move = chooser.move(self._own_capacity(inside, reclaim=True))
         if move is None and beyond:
             move = chooser.move(self._borrowing(beyond))
-        if move is None and self.state.choices.partly_borrowed == "yes":
+        if move is None and self.partly_borrowed:
             move = chooser.move(self._reclaim_own_part(looks))
         if move is None and stuck:
             move = chooser.move(self._in_share(stuck, inside=False))
@@ -294,23 +297,41 @@ class Pass:
             state.keep_for_blocked_owners()
         looks: list[Look] = []
         misfits: list[Look] = []
-        settled: list[int] = []
-        for share in state.unsettled:
-            found = len(looks)
-            for place, job in enumerate(state.fronts(share)):
-                can = state.look(job)
-                if can == NEVER:
-                    if place == 0 or state.choices.head_of_line == "per_unit":
-                        misfits.append(Look(job, inside=False, starts=False))
-                elif can & STARTS or (not can & WAITS and self._may_preempt(job, can)):
-                    looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
-            if len(looks) == found:
-                settled.append(share)
-        for share in settled:
-            state.unsettled.discard(share)
+        for share in list(state.unsettled):
+            if self.one_head_each:
+                self._look_at_head(share, looks, misfits)
+            else:
+                self._look_at_fronts(share, looks, misfits)
         for look in self._in_order(misfits):
             self._report_blocked(look.job)
         return looks
+
+    def _look_at_head(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
+        state = self.state
+        job = -state.line[share][-1][3]
+        can = state.look(job)
+        if can & STARTS or (can <= INSIDE and self._may_preempt(job, can)):
+            looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
+            return
+        if can == NEVER:
+            misfits.append(Look(job, inside=False, starts=False))
+        state.settle(share, job, can)
+
+    def _look_at_fronts(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
+        state = self.state
+        state.needs[share] = 0
+        found = len(looks)
+        for place, job in enumerate(state.fronts(share)):
+            can = state.look(job)
+            if can == NEVER:
+                if place == 0 or state.choices.head_of_line == "per_unit":
+                    misfits.append(Look(job, inside=False, starts=False))
+            elif can & STARTS or (can <= INSIDE and self._may_preempt(job, can)):
+                looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
+        if len(looks) == found:
+            state.unsettled.discard(share)
+            state.owners.add(share)
+            state.expectant.add(share)
 
     def _may_preempt(self, job: int, can: int) -> bool:
         """Could there be somebody to stop for a job that has no room?"""
@@ -321,7 +342,7 @@ class Pass:
                 runners = state.runners[cell]
                 if runners and runners[0][0] < priority:
                     return True
-        if can & INSIDE or state.choices.partly_borrowed == "yes":
+        if can & INSIDE or self.partly_borrowed:
             for _, unit, _ in state.demand[job]:
                 if state.over[unit]:
                     return True

@@ -28,6 +28,7 @@ RunKey = tuple[int, float, float, int]
 """(priority, -start, -submit, -job): the first of a sorted list is the default's first victim."""
 
 
+_NEVER_ENOUGH: Final = 1 << 62
 _NO_KEY: Final = (0, 0.0, 0.0, 0)
 
 INSIDE: Final = 1
@@ -108,6 +109,12 @@ class State:
         self.waiting: set[int] = set()
         self.unsettled: set[int] = set()
         """Shares whose head might move; every other head is known to have no move."""
+        self.needs = [0] * len(self.share_names)
+        """Free instances without which an end cannot make a settled head move."""
+        self.expectant: set[int] = set()
+        """Shares whose settled head will fit when what is under way is over, unless others take the room."""
+        self.owners: set[int] = set()
+        """Shares whose settled head is inside its limit, or found nobody that it could have stopped."""
         self.line: list[list[LineKey]] = [[] for _ in self.share_names]
         self.runners: list[list[RunKey]] = [[] for _ in range(cells)]
         self.claims: list[Claim] = []
@@ -265,8 +272,14 @@ class State:
         if line:
             self.unsettled.add(share)
         else:
-            self.waiting.discard(share)
-            self.unsettled.discard(share)
+            self._leave(share)
+
+    def _leave(self, share: int) -> None:
+        """The share's line is empty."""
+        self.waiting.discard(share)
+        self.unsettled.discard(share)
+        self.owners.discard(share)
+        self.expectant.discard(share)
 
     def set_priority(self, job: int, priority: int) -> None:
         """UpdateServiceJob: it takes part in the next decision (R13)."""
@@ -296,11 +309,8 @@ class State:
 
     # --- capacity -------------------------------------------------------------------------------
 
-    def start(self, job: int, at: float) -> bool:
-        """Dispatch a job, from its line or as a claimant: it holds its capacity from here on.
-
-        True where its share is over its limit now, so that others may reclaim from it.
-        """
+    def start(self, job: int, at: float) -> None:
+        """Dispatch a job, from its line or as a claimant: it holds its capacity from here on."""
         share = self.share_of[job]
         phase = self.phase[job]
         if phase is WAITING:
@@ -308,14 +318,12 @@ class State:
             if line[-1] is self.line_key[job]:
                 line.pop()
                 if not line:
-                    self.waiting.discard(share)
-                    self.unsettled.discard(share)
+                    self._leave(share)
             else:
                 self.dequeue(job)
         key = (self.priority[job], -at, -self.submitted[job], -job)
         self.run_key[job] = key
         self.phase[job] = RUNNING
-        over = False
         for cell, unit, count in self.demand[job]:
             self.now[cell] += count
             self.now_total[unit] += count
@@ -324,14 +332,16 @@ class State:
                 self.after_total[unit] += count
             if self.after[cell] > self.limit[cell]:
                 self.over[unit].add(share)
-                over = True
+                self.unsettled |= self.owners
             insort(self.runners[cell], key)
             if self.keeps[cell]:
                 self._keep(cell, unit)
-        return over
+        if self.expectant:
+            self.unsettled |= self.expectant
 
     def end(self, job: int) -> None:
         """A running job, or one being stopped, releases its capacity."""
+        share = self.share_of[job]
         if self.phase[job] is STOPPING:
             for cell, unit, count in self.demand[job]:
                 self.now[cell] -= count
@@ -340,7 +350,6 @@ class State:
                     self._keep(cell, unit)
             self._stopped(job)
         else:
-            share = self.share_of[job]
             key = self.run_key[job]
             for cell, unit, count in self.demand[job]:
                 self.now[cell] -= count
@@ -354,12 +363,20 @@ class State:
                 if self.keeps[cell]:
                     self._keep(cell, unit)
         self.phase[job] = ENDED
-        self.unsettled |= self.waiting
+        if self.waiting:
+            needs, unsettled = self.needs, self.unsettled
+            if share in self.waiting:
+                unsettled.add(share)
+            for _, unit, _ in self.demand[job]:
+                free = self.borrow_pool[unit] - self.now_total[unit]
+                for other in self.waiting:
+                    if needs[other] <= free:
+                        unsettled.add(other)
 
     def begin_stop(self, victim: int) -> None:
         """From here on the victim counts in *now* alone."""
         self._drop_runner(victim)
-        self.phase[victim] = Phase.STOPPING
+        self.phase[victim] = STOPPING
         self._count_after(victim, -1)
 
     def _count_after(self, job: int, sign: int) -> None:
@@ -373,6 +390,8 @@ class State:
                 self.over[unit].discard(share)
             if self.keeps[cell]:
                 self._keep(cell, unit)
+        self.unsettled |= self.owners
+        self.unsettled |= self.expectant
 
     # --- claims ---------------------------------------------------------------------------------
 
@@ -445,6 +464,34 @@ class State:
             return self.borrow_pool[unit]
         return self.pool[unit]
 
+    def settle(self, share: int, job: int, can: int) -> None:
+        """The share's one head has no move, and what it can do by itself is ``can``.
+
+        It takes more room to change that, or something that unsettles every share or those of its
+        kind. So an end is followed by a look at those heads alone that the room it makes may suffice for.
+        """
+        self.unsettled.discard(share)
+        demand = self.demand[job]
+        if can == NEVER:
+            self.needs[share] = _NEVER_ENOUGH
+        else:
+            self.needs[share] = demand[0][2] if len(demand) == 1 else 0
+        if can & INSIDE:
+            self.owners.add(share)
+        else:
+            self.owners.discard(share)
+        if can & WAITS:
+            self.expectant.add(share)
+        else:
+            self.expectant.discard(share)
+
+    def settle_all(self) -> None:
+        """No head has a move; those not settled yet would have stopped others, had they found any."""
+        for share in self.unsettled:
+            self.needs[share] = 0
+        self.owners |= self.unsettled
+        self.unsettled.clear()
+
     def look(self, job: int) -> int:
         """What a waiting job can do by itself: a sum of INSIDE, STARTS, WAITS and NEVER.
 
@@ -467,11 +514,14 @@ class State:
             if count > (room - kept if kept > 0 else room) or self.now[cell] + count > self.bound[cell]:
                 starts = False
                 if count > self.room_after(cell, unit, pool):
-                    return INSIDE if self._inside(job) else 0
+                    return self._inside(job)
         return (INSIDE if inside else 0) + (STARTS if starts else WAITS)
 
-    def _inside(self, job: int) -> bool:
-        return all(self.after[cell] + count <= self.limit[cell] for cell, _, count in self.demand[job])
+    def _inside(self, job: int) -> int:
+        for cell, _, count in self.demand[job]:
+            if self.after[cell] + count > self.limit[cell]:
+                return 0
+        return INSIDE
 
     def claimant_can_start(self, claim: Claim) -> bool:
         """Move 0: bound and room now, its own hold not counted."""
