@@ -97,7 +97,7 @@ class Pass:
         self.moves = 0
         """Made at this instant."""
 
-    def settle(self, at: float) -> None:
+    def settle(self, at: float) -> None:  # noqa: C901 - the inner loop
         """Make moves until none is left, at ``at`` seconds.
 
         Raises TooManyMovesError where one instant takes more than ten moves per unfinished job.

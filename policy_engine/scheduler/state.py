@@ -339,7 +339,7 @@ class State:
         if self.expectant:
             self.unsettled |= self.expectant
 
-    def end(self, job: int) -> None:
+    def end(self, job: int) -> None:  # noqa: C901 - the inner loop
         """A running job, or one being stopped, releases its capacity."""
         share = self.share_of[job]
         if self.phase[job] is STOPPING:
