@@ -83,8 +83,8 @@ test: setup ## Run the tests (under 2 minutes on 2 cores)
 ## --- upkeep ----------------------------------------------------------------------------------------------
 
 .PHONY: nightly
-nightly: setup ## Run the tests that take longer
-	$(BIN)/python -m pytest -m nightly
+nightly: setup ## Run all tests, the long ones too, and try new examples on every law
+	$(BIN)/python -m pytest -m '' --hypothesis-profile nightly
 
 .PHONY: lint
 lint: setup ## ruff format, ruff check, mypy --strict
