@@ -27,8 +27,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.sources.reading",
         "policy_engine.sources.validation",
     ),
-    "policy_engine.guarantees": ("policy_engine.policy",),
-    "policy_engine.findings": ("policy_engine.policy", "policy_engine.guarantees"),
+    "policy_engine.guarantees": ("policy_engine.policy", "policy_engine.scheduler"),
+    "policy_engine.findings": ("policy_engine.guarantees", "policy_engine.policy", "policy_engine.scheduler"),
     "policy_engine.expectations": (
         "policy_engine.errors",
         "policy_engine.policy",
@@ -37,13 +37,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.outcome",
         "policy_engine.workload",
     ),
+    "policy_engine.program": ("policy_engine._version", "policy_engine.errors"),
     "constructs_quota": ("policy_engine.policy",),
     "constructs_quota.validation": ("constructs_quota", "policy_engine"),
     "stacks": ("constructs_quota",),
     "app": ("constructs_quota", "policy_engine", "stacks"),
 }
 # These may import the whole engine, but for the ones after them.
-LAST = ("policy_engine.report", "policy_engine", "policy_engine.cli", "policy_engine.__main__")
+LAST = ("policy_engine.report", "policy_engine.schema", "policy_engine", "policy_engine.cli", "policy_engine.__main__")
 
 # Who alone may import what is slow to load or reaches out.
 RESERVED: dict[str, tuple[str, ...]] = {
