@@ -20,6 +20,7 @@ from policy_engine.sources.validation import validated
 from policy_engine.workload.durations import Range, duration_text
 from policy_engine.workload.expected import (
     AlwaysExpectation,
+    AnyExpectation,
     AtExpectation,
     Expectation,
     JobExpectation,
@@ -107,7 +108,7 @@ class Scenario:
         return self.document.file
 
     @property
-    def expect(self) -> tuple[Expectation, ...]:
+    def expect(self) -> tuple[AnyExpectation, ...]:
         """What is expected, in the order of the file."""
         return self.file.expect
 

@@ -1,0 +1,62 @@
+"""What is said about an expectation, and about a scenario as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from policy_engine.policy import Policy
+from policy_engine.simulation import Run
+from policy_engine.workload.scenario import Scenario
+
+
+class Answer(StrEnum):
+    """Verdicts. One run gives the first two; every schedule together can give the others."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    DEPENDS = "depends"
+    """Holds under some of the open choices and fails under others."""
+    UNDECIDED = "undecided"
+    """A bound was reached before the answer."""
+
+
+_WORST_FIRST: Final = (Answer.FAILS, Answer.DEPENDS, Answer.UNDECIDED, Answer.HOLDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One expectation, judged."""
+
+    name: str
+    """The expectation's own, or a sentence that says what it expects."""
+    verdict: Answer
+    message: str
+    """What happened; where it fails: what was expected instead, when and why."""
+    because: str | None = None
+    """Why it matters, in the words of the scenario."""
+    depends_on: tuple[str, ...] = ()
+    """The open choices that a ``depends`` hinges on."""
+    rests_on: tuple[str, ...] = ()
+    """The open choices that the run had to answer: AWS does not document what it would do there."""
+    counterexample: str | None = None
+    """A scenario file that shows the failure."""
+    file: str | None = None
+    line: int | None = None
+    """Where the expectation stands, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A scenario that was run under a policy, and every expectation judged."""
+
+    policy: Policy
+    scenario: Scenario
+    run: Run
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def verdict(self) -> Answer:
+        """The worst of all: a failure beats undecided."""
+        return min((verdict.verdict for verdict in self.verdicts), key=_WORST_FIRST.index)
