@@ -241,7 +241,7 @@ class Clock:
         self.state.submitted[job] = self.state.runnable_since[job] = at
         self._note(Kind.SUBMITTED, job)
         self.state.start(job, at)
-        self.started(job)
+        self._work(job, at)
         self.at = 0.0
 
     def _submit_due(self, at: float) -> None:
@@ -267,11 +267,13 @@ class Clock:
 
     def started(self, job: int) -> None:
         """The pass dispatched the job: an attempt, whose work begins when it is up."""
-        at = self.at
-        begins = at + self.start_seconds
+        begins = self.at + self.start_seconds
         if self.resumes[job]:
             begins += self.timing.restart_seconds
-        self.rows.append((at, STARTED, job, -1, None, None))
+        self._work(job, begins)
+
+    def _work(self, job: int, begins: float) -> None:
+        self.rows.append((self.at, STARTED, job, -1, None, None))
         self.work_from[job] = begins
         ends = begins + self.work_left[job]
         if self.may_fail[job]:
@@ -286,7 +288,7 @@ class Clock:
         what = self.jobs[job]
         self.placements[job] += 1
         if what.timeout is not None:
-            latest = self.at + self.timing.start_seconds + what.timeout
+            latest = min(self.work_from[job], self.at + self.start_seconds) + what.timeout
             self.times_out[job] = latest < ends
             ends = min(ends, latest)
         if what.exit is Exit.CAPACITY_FAILURE:

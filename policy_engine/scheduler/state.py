@@ -499,12 +499,10 @@ class State:
         """
         inside = starts = True
         for cell, unit, count in self.demand[job]:
-            if count > self.largest[cell]:
-                return NEVER
             used = self.after[cell] + count
             if used > self.limit[cell]:
                 if used > self.bound[cell]:
-                    return 0
+                    return self._look_at_stuck(job)
                 inside = False
                 pool = self.borrow_pool[unit]
             else:
@@ -514,14 +512,18 @@ class State:
             if count > (room - kept if kept > 0 else room) or self.now[cell] + count > self.bound[cell]:
                 starts = False
                 if count > self.room_after(cell, unit, pool):
-                    return self._inside(job)
+                    return self._look_at_stuck(job)
         return (INSIDE if inside else 0) + (STARTS if starts else WAITS)
 
-    def _inside(self, job: int) -> int:
+    def _look_at_stuck(self, job: int) -> int:
+        """The same of a job that does not fit, now or after."""
+        inside = INSIDE
         for cell, _, count in self.demand[job]:
+            if count > self.largest[cell]:
+                return NEVER
             if self.after[cell] + count > self.limit[cell]:
-                return 0
-        return INSIDE
+                inside = 0
+        return inside
 
     def claimant_can_start(self, claim: Claim) -> bool:
         """Move 0: bound and room now, its own hold not counted."""
