@@ -28,7 +28,15 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.sources.validation",
     ),
     "policy_engine.guarantees": ("policy_engine.policy", "policy_engine.scheduler"),
-    "policy_engine.findings": ("policy_engine.guarantees", "policy_engine.policy", "policy_engine.scheduler"),
+    "policy_engine.findings": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.sources"),
+    "policy_engine.checking": (
+        "policy_engine.errors",
+        "policy_engine.findings",
+        "policy_engine.guarantees",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.sources",
+    ),
     "policy_engine.expectations": (
         "policy_engine.errors",
         "policy_engine.policy",
