@@ -440,10 +440,12 @@ class Clock:
             self._note(Kind.ENVIRONMENT_UPDATED, -1)
         elif isinstance(update, UpdateShare):
             share = updated_share(self.policy.shares[update.share], update)
+            number, limits = self.state.share_index[update.share], list(self.state.limit)
             self._adopt(shares={**self.policy.shares, update.share: share})
             self._note(Kind.SHARE_UPDATED, -1, detail=update.share)
             if self.choices.lowered_limit == "at_once":
-                self._stop_above_limit(self.state.share_index[update.share])
+                lowered = [cell for cell, _ in self.state.cells_of[number] if self.state.limit[cell] < limits[cell]]
+                self._stop_above_limit(lowered)
         elif isinstance(update, DeleteShare):
             self._delete(update.share)
 
@@ -462,9 +464,9 @@ class Clock:
         self._adopt(shares=dict(self.policy.others(share)))
         self._note(Kind.SHARE_UPDATED, -1, detail=share)
 
-    def _stop_above_limit(self, share: int) -> None:
-        """C11 ``at_once``: stop jobs until the share is within its limits."""
-        victims = above_limit(self.state, share)
+    def _stop_above_limit(self, lowered: Sequence[int]) -> None:
+        """C11 ``at_once``: stop jobs until the share is within its limits on these cells."""
+        victims = above_limit(self.state, lowered)
         for victim in victims:
             self._note(Kind.PREEMPTED, victim, why=Why.LIMIT_LOWERED)
             self.state.begin_stop(victim)

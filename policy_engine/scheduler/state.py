@@ -515,6 +515,12 @@ class State:
                     return self._look_at_stuck(job)
         return (INSIDE if inside else 0) + (STARTS if starts else WAITS)
 
+    def is_short(self, cell: int, unit: int, count: int) -> bool:
+        """Does a job of so many instances lack bound or room on the unit, after?"""
+        if self.after[cell] + count > self.bound[cell]:
+            return True
+        return count > self.room_after(cell, unit, self.pool_for(cell, unit, count))
+
     def _look_at_stuck(self, job: int) -> int:
         """The same of a job that does not fit, now or after."""
         inside = INSIDE

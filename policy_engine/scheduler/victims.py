@@ -29,7 +29,7 @@ class Kind(IntFlag):
 class Search:
     """The legal sets for one claimant on the state as it stands."""
 
-    __slots__ = ("by_run_key", "cells", "count_on", "job", "kind", "partly", "priority", "share", "state")
+    __slots__ = ("cells", "counted", "job", "kind", "partly", "priority", "share", "state")
 
     def __init__(self, state: State, job: int, kind: Kind, *, partly: bool = False) -> None:
         """``partly``: the claimant may end up beyond its own limit (C10)."""
@@ -39,13 +39,17 @@ class Search:
         self.partly = partly
         self.share = state.share_of[job]
         self.priority = state.priority[job]
+        demand = state.demand[job]
+        short = demand if len(demand) == 1 else [part for part in demand if state.is_short(*part)]
         self.cells = [
             (share * len(state.unit_names) + unit, unit)
-            for _, unit, _ in state.demand[job]
+            for _, unit, _ in short
             for share in sorted(state.over[unit])
             if share != self.share
         ]
-        """Cells of other shares over their limit, on the claimant's units."""
+        """Cells of other shares over their limit, on the units that the claimant is short of."""
+        self.counted = {cell - unit + other for cell, unit in self.cells for _, other, _ in short}
+        """Cells of those shares on any of these units."""
 
     # --- legality -------------------------------------------------------------------------------
 
@@ -140,11 +144,6 @@ class Search:
         """Running jobs of other shares over their limit, in the order of their keys."""
         return sorted({key for cell, _ in self.cells for key in self.state.runners[cell]})
 
-    def _size(self, victim: int) -> int:
-        """Instances of the victim on the claimant's units."""
-        wanted = {unit for _, unit, _ in self.state.demand[self.job]}
-        return sum(count for _, unit, count in self.state.demand[victim] if unit in wanted)
-
     def _order(self) -> Callable[[RunKey], tuple[object, ...]]:
         """The key of C8 by which victims are taken, without what a share borrows."""
         match self.state.choices.victims:
@@ -153,7 +152,7 @@ class Search:
             case "oldest":
                 return lambda key: (-key[1], key)
             case "largest":
-                return lambda key: (-self._size(-key[3]), key)
+                return lambda key: (-self.state.jobs[-key[3]].instances, key)
         return lambda key: key
 
     # --- the rule's choice ----------------------------------------------------------------------
@@ -215,7 +214,7 @@ class Search:
 
     def _next_cross(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
         state = self.state
-        excess = {cell: state.after[cell] - state.limit[cell] for cell, _ in self.cells}
+        excess = {cell: state.after[cell] - state.limit[cell] for cell in self.counted}
         for victim in taken:
             for cell, _, count in state.demand[victim]:
                 if cell in excess:
@@ -340,13 +339,15 @@ def most_taken(must: list[int], may: list[int], excess: int) -> int:
     return max(best, 0)
 
 
-def above_limit(state: State, share: int) -> list[int]:
-    """Jobs to stop so that the share is within its limits (C11 ``at_once``), in the default's order."""
-    cells = {cell: state.after[cell] - state.limit[cell] for cell, _ in state.cells_of[share]}
+def above_limit(state: State, lowered: Iterable[int]) -> list[int]:
+    """Jobs to stop so that a share is within its limits on these cells (C11 ``at_once``), in the default's order."""
+    cells = {cell: state.after[cell] - state.limit[cell] for cell in lowered}
     taken: list[int] = []
     while any(excess > 0 for excess in cells.values()):
         keys = {key for cell, excess in cells.items() if excess > 0 for key in state.runners[cell]}
-        counts = {key: [(c, n) for c, _, n in state.demand[-key[3]]] for key in keys if -key[3] not in taken}
+        counts = {
+            key: [(c, n) for c, _, n in state.demand[-key[3]] if c in cells] for key in keys if -key[3] not in taken
+        }
         if not counts:
             break
         key = min(counts, key=lambda key: (any(n > max(0, cells[c]) for c, n in counts[key]), key))
@@ -354,8 +355,9 @@ def above_limit(state: State, share: int) -> list[int]:
         for cell, count in counts[key]:
             cells[cell] -= count
     for victim in reversed(taken[:-1]):
-        if all(cells[c] + n <= 0 for c, _, n in state.demand[victim]):
+        counts_of = [(cell, count) for cell, _, count in state.demand[victim] if cell in cells]
+        if all(cells[cell] + count <= 0 for cell, count in counts_of):
             taken.remove(victim)
-            for cell, _, count in state.demand[victim]:
+            for cell, count in counts_of:
                 cells[cell] += count
     return taken
