@@ -203,6 +203,7 @@ class _Check:
                 raise self.error(
                     (*path, "every"), f"{name!r} would start at {duration_text(at)}, after the run has begun"
                 )
+            self._check_runs(path, entry, at)
             self._note_name(path, name, at)
             yield Job(
                 name=name,
@@ -218,6 +219,14 @@ class _Check:
                 exit=entry.exit,
                 started=at if isinstance(entry, RunningJob) else None,
             )
+
+    def _check_runs(self, path: KeyPath, entry: RunningJob | WaitingJob, at: float) -> None:
+        """A job of ``running`` still runs when the scenario begins."""
+        for key in ("duration", "timeout"):
+            seconds = getattr(entry, key)
+            if seconds is not None and at + seconds < 0:
+                ended = duration_text(at + seconds)
+                raise self.error((*path, key), f"the job has ended at {ended}, before the run begins")
 
     def _note_name(self, path: KeyPath, name: str, at: float) -> None:
         if name in self.submitted:

@@ -261,6 +261,12 @@ WRONG: list[tuple[str, str, str]] = [
         "1:57: running[0].every",
         "'a-2' would start at 5s, after the run has begun",
     ),
+    (
+        "running: [{name: a, share: QS1, started: -5m, duration: 1m}]",
+        "1:47: running[0].duration",
+        "the job has ended at -4m, before the run begins",
+    ),
+    ("running: [{name: a, share: QS1, started: -5m, timeout: 1m}]", "1:47: running[0].timeout", "ended at -4m"),
     # what the policy has not got
     ("jobs: [{name: a, share: QS9}]", "1:18: jobs[0].share", "no share 'QS9'; did you mean 'QS"),
     ("jobs: [{name: a, share: zzz}]", "1:18: jobs[0].share", "no share 'zzz'; there is QS1, QS2, 103959"),
