@@ -87,7 +87,7 @@ class Clock:
             if job.job.started is not None:
                 self.world.now = job.job.started
                 self._enter(job)
-                self._dispatch(job, work_from=job.job.started)
+                self._dispatch(job, running_from=job.job.started, work_from=job.job.started)
 
     def _next_time(self, after: float | None) -> float | None:
         world = self.world
@@ -100,16 +100,15 @@ class Clock:
 
     def _instant(self) -> None:
         """What ends or has stopped; updates; submissions; priorities; terminations; then moves."""
-        written = len(self.world.log)
-        queue_updated = self._end_what_is_due()
-        queue_updated = self._update(UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue) or queue_updated
-        for job in self.world.jobs:
-            if job.phase is Phase.UNSUBMITTED and job.submitted == self.world.now:
-                self._submit(job)
-        self._update(UpdatePriority)
-        self._update(Terminate)
-        self._time_out()
-        if queue_updated or len(self.world.log) > written:
+        happened = [
+            self._end_what_is_due(),
+            self._update(UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue),
+            self._submit_what_is_due(),
+            self._update(UpdatePriority),
+            self._update(Terminate),
+            self._time_out(),
+        ]
+        if any(happened):
             self.passes.add(self.world.now + self.world.timing.queue_latency)
         self._passes()
 
@@ -150,8 +149,9 @@ class Clock:
                 self.world.write("priority_updated", job, detail=update.priority)
             case Terminate():
                 job = self._submitted(update.job)
-                self.world.write("terminated", job)
-                self._end(job)
+                if job.phase is not Phase.ENDED:
+                    self.world.write("terminated", job)
+                    self._end(job)
 
     def _submitted(self, name: str) -> JobState:
         job = next(j for j in self.world.jobs if j.name == name)
@@ -188,6 +188,12 @@ class Clock:
 
     # --- a job's life -------------------------------------------------------------------------------
 
+    def _submit_what_is_due(self) -> bool:
+        due = [j for j in self.world.jobs if j.phase is Phase.UNSUBMITTED and j.submitted == self.world.now]
+        for job in due:
+            self._submit(job)
+        return bool(due)
+
     def _submit(self, job: JobState) -> None:
         share = self.world.shares.get(job.share)
         if share is None or not share.enabled or not self.world.queue_enabled:
@@ -198,12 +204,14 @@ class Clock:
 
     def _enter(self, job: JobState) -> None:
         job.phase = Phase.WAITING
-        job.place = job.runnable_since = job.submitted
+        job.place = job.submitted, job.order
+        job.runnable_since = job.submitted
         self.world.write("submitted", job)
 
-    def _dispatch(self, job: JobState, work_from: float) -> None:
+    def _dispatch(self, job: JobState, running_from: float, work_from: float) -> None:
         job.phase = Phase.DISPATCHED
         job.dispatched_at = self.world.now
+        job.running_from = running_from
         job.work_from = work_from
         job.was_preempted = False
         job.victims = ()
@@ -212,7 +220,8 @@ class Clock:
     def _start(self, job: JobState) -> None:
         timing = self.world.timing
         restart = timing.restart_seconds if job.was_preempted else 0
-        self._dispatch(job, self.world.now + timing.start_seconds + restart)
+        running_from = self.world.now + timing.start_seconds
+        self._dispatch(job, running_from, running_from + restart)
 
     def _make(self, move: Move) -> None:
         if not move.victims:
@@ -272,10 +281,12 @@ class Clock:
             self._attempt_failed(job, "failed" if done else "timeout")
 
     def _attempt_failed(self, job: JobState, why: str) -> None:
-        """R15: ``attempts`` counts placements."""
+        """R15: ``attempts`` counts placements. What the next one does again counts as lost only where
+        a preemption is the cause (R17)."""
         job.failures += 1
         if job.failures < job.job.attempts:
-            self.world.write("stopped", job, why=why, detail=self._lose(job))
+            self._keep_checkpoints(job)
+            self.world.write("stopped", job, why=why, detail=0)
             self._requeue(job)
         else:
             self.world.write("failed", job, why=why)
@@ -292,7 +303,9 @@ class Clock:
 
     def _stopped(self, job: JobState) -> None:
         """Preempted (R10, R17)."""
-        self.world.write("stopped", job, detail=self._lose(job))
+        lost = self._keep_checkpoints(job)
+        job.lost += lost * job.job.instances
+        self.world.write("stopped", job, detail=lost)
         job.preemptions += 1
         if job.job.preemption_retries is not None and job.preemptions > job.job.preemption_retries:
             self.world.write("failed", job)
@@ -300,23 +313,29 @@ class Clock:
             return
         job.was_preempted = True
         self._requeue(job)
-        job.place = job.submitted if self.world.choices.requeue == "keep_place" else self.world.now
+        if self.world.choices.requeue == "keep_place":
+            job.place = job.submitted, job.order
+        else:
+            job.place = self.world.now, self._last_in_line()
 
-    def _lose(self, job: JobState) -> float:
-        """Keep whole checkpoints; the seconds of work that are lost."""
+    def _keep_checkpoints(self, job: JobState) -> float:
+        """Keep the work in whole checkpoints; the seconds of work that are not in one."""
         every = job.job.checkpoint_every or self.world.timing.checkpoint_every
         work = job.kept + max(0, self.world.now - job.work_from)
         job.kept = work // every * every if every else 0
-        job.lost += (work - job.kept) * job.job.instances
         return work - job.kept
 
     def _requeue(self, job: JobState) -> None:
         self._release(job)
         job.phase = Phase.WAITING
         job.runnable_since = self.world.now
-        if self.world.choices.equal_priority == "runnable_since":
-            job.place = self.world.now
+        by_submission = self.world.choices.equal_priority == "submitted"
+        job.place = job.submitted if by_submission else self.world.now, job.order
         self.world.write("requeued", job)
+
+    def _last_in_line(self) -> int:
+        """More than the order of every job and of every job put back before."""
+        return 1 + max(order for job in self.world.jobs for order in (job.order, job.place[1]))
 
     def _end(self, job: JobState) -> None:
         self._release(job)
@@ -336,11 +355,12 @@ class Clock:
             return None
         return job.stuck[1] + self.time_limits[job.stuck[0]]
 
-    def _time_out(self) -> None:
-        for job in self.world.jobs:
-            at = self._times_out_at(job)
-            if job.stuck is not None and at is not None and at <= self.world.now:
+    def _time_out(self) -> bool:
+        due = [j for j in self.world.jobs if (at := self._times_out_at(j)) is not None and at <= self.world.now]
+        for job in due:
+            if job.stuck is not None:
                 self._terminate_for(job, job.stuck[0])
+        return bool(due)
 
     def _terminate_for(self, job: JobState, code: str) -> None:
         reason = f"Terminated by JobStateTimeLimit action due to reason: {code}"

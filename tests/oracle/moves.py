@@ -17,7 +17,8 @@ class Move:
     victims: Victims = ()
 
 
-Step = Callable[[World, JobState], Move | None]
+Step = Callable[[Books, JobState], Move | None]
+Order = Callable[[Books, JobState], tuple[object, ...]]
 
 
 def next_move(world: World) -> Move | None:
@@ -25,15 +26,22 @@ def next_move(world: World) -> Move | None:
     move = _claimant(world)
     if move is not None:
         return move
-    look_at_heads(world)
+    books = Books(world)
+    look_at_heads(books)
+    able = [[job for job in heads(world, share) if not world.never_fits(job)] for share in world.shares]
     for step, order in _steps(world):
-        offered = [move for share in world.shares if (move := _offer(world, share, step)) is not None]
+        offered = [move for jobs in able if (move := _offer(books, jobs, step)) is not None]
         if offered:
-            return min(offered, key=lambda move: order(world, move.job))
+            return min(offered, key=lambda move: order(books, move.job))
     return None
 
 
-def _steps(world: World) -> Iterator[tuple[Step, Callable[[World, JobState], tuple[object, ...]]]]:
+def _offer(books: Books, jobs: list[JobState], step: Step) -> Move | None:
+    """Of a share's jobs that may move, the first in line that can make this step's move."""
+    return next((move for job in jobs if (move := step(books, job)) is not None), None)
+
+
+def _steps(world: World) -> Iterator[tuple[Step, Order]]:
     if world.choices.reclaim_or_in_share == "reclaim_first":
         yield _own_capacity, share_order
         yield _in_share_inside, share_order
@@ -65,8 +73,9 @@ def _front_of_units(line: list[JobState]) -> list[JobState]:
     return [job for i, job in enumerate(line) if not any(set(job.job.demand) & set(e.job.demand) for e in line[:i])]
 
 
-def look_at_heads(world: World) -> None:
+def look_at_heads(books: Books) -> None:
     """Write ``blocked``, once per job and reason, for jobs at the front that can never fit (R12)."""
+    world = books.world
     front = [
         job
         for share in world.shares
@@ -74,7 +83,7 @@ def look_at_heads(world: World) -> None:
             _front_of_units(world.line(share)) if world.choices.head_of_line == "per_unit" else world.line(share)[:1]
         )
     ]
-    for job in sorted(front, key=lambda job: share_order(world, job)):
+    for job in sorted(front, key=lambda job: share_order(books, job)):
         reason = world.never_fits(job)
         if reason is None:
             continue
@@ -86,38 +95,28 @@ def look_at_heads(world: World) -> None:
             world.write("blocked", job, detail=reason)
 
 
-def _offer(world: World, share: str, step: Step) -> Move | None:
-    """The first job in the share's line that can make this step's move."""
-    for job in heads(world, share):
-        move = None if world.never_fits(job) else step(world, job)
-        if move is not None:
-            return move
-    return None
-
-
-def share_order(world: World, job: JobState) -> tuple[object, ...]:
+def share_order(books: Books, job: JobState) -> tuple[object, ...]:
     """C1, ties in the order given."""
-    match world.choices.share_order:
+    match books.world.choices.share_order:
         case "oldest_head":
             return job.submitted, job.order
         case "declared":
-            return list(world.shares).index(job.share), job.order
+            return list(books.world.shares).index(job.share), job.order
         case "name":
             return job.share, job.order
         case _:
-            return _used(world, job), job.order
+            return _used(books, job), job.order
 
 
-def _used(world: World, job: JobState) -> float:
+def _used(books: Books, job: JobState) -> float:
     """Usage now / limit on the head's unit: the highest of its units, infinite where the limit is 0."""
-    now = Books(world).now
-    limits = {unit: world.limit(job.share, unit) for unit in job.job.demand}
-    return max(now.get((job.share, u), 0) / limit if limit else float("inf") for u, limit in limits.items())
+    limits = {unit: books.world.limit(job.share, unit) for unit in job.job.demand}
+    return max(books.now.get((job.share, u), 0) / limit if limit else float("inf") for u, limit in limits.items())
 
 
-def borrower_order(world: World, job: JobState) -> tuple[object, ...]:
+def borrower_order(books: Books, job: JobState) -> tuple[object, ...]:
     """C2, ties in the order given."""
-    return job.submitted if world.choices.idle_assignment == "submitted" else job.runnable_since, job.order
+    return job.submitted if books.world.choices.idle_assignment == "submitted" else job.runnable_since, job.order
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -132,60 +131,57 @@ def _claimant(world: World) -> Move | None:
     return None
 
 
-def _own_capacity(world: World, job: JobState) -> Move | None:
+def _own_capacity(books: Books, job: JobState) -> Move | None:
     """1: it starts if it can; it waits if it will fit; else other shares' jobs are stopped."""
-    return _start_inside(world, job) or _reclaim(world, job)
+    return _start_inside(books, job) or _reclaim(books, job)
 
 
-def _start_inside(world: World, job: JobState) -> Move | None:
-    books = Books(world)
+def _start_inside(books: Books, job: JobState) -> Move | None:
     return Move(job) if books.inside(job) and books.can_start(job) else None
 
 
-def _reclaim(world: World, job: JobState) -> Move | None:
-    if not Books(world).inside(job) or not _needs_victims(world, job):
+def _reclaim(books: Books, job: JobState) -> Move | None:
+    if not books.inside(job) or not _needs_victims(books, job):
         return None
-    return _stop(job, chosen_set(Search(world, job, others=True, own=False)))
+    return _stop(job, chosen_set(Search(books, job, others=True, own=False)))
 
 
-def _in_share_inside(world: World, job: JobState) -> Move | None:
+def _in_share_inside(books: Books, job: JobState) -> Move | None:
     """2: its share's own jobs are stopped, where that leaves it inside the limit."""
-    if not world.shares[job.share].in_share or not _needs_victims(world, job):
+    if not books.world.shares[job.share].in_share or not _needs_victims(books, job):
         return None
-    victims = chosen_set(Search(world, job, others=False, own=True))
-    return _stop(job, victims) if victims and Books(world, victims).inside(job) else None
+    victims = chosen_set(Search(books, job, others=False, own=True))
+    return _stop(job, victims) if victims and Books(books.world, victims).inside(job) else None
 
 
-def _borrow(world: World, job: JobState) -> Move | None:
+def _borrow(books: Books, job: JobState) -> Move | None:
     """3: it starts beyond its own limit."""
-    books = Books(world)
-    borrows = world.shares[job.share].strategy == "LEND_AND_BORROW"
+    borrows = books.world.shares[job.share].strategy == "LEND_AND_BORROW"
     return Move(job) if borrows and not books.inside(job) and books.can_start(job) else None
 
 
-def _reclaim_own_part(world: World, job: JobState) -> Move | None:
+def _reclaim_own_part(books: Books, job: JobState) -> Move | None:
     """C10: a job larger than the limit takes back what of it is its share's own; the rest must be there."""
-    limits = {unit: world.limit(job.share, unit) for unit in job.job.demand}
-    if all(count <= limits[unit] for unit, count in job.job.demand.items()) or not _needs_victims(world, job):
+    larger = any(count > books.world.limit(job.share, unit) for unit, count in job.job.demand.items())
+    if not larger or not _needs_victims(books, job):
         return None
-    books = Books(world)
     for unit in books.short_of(job):
-        own_part = min(job.job.demand[unit], -books.excess(job.share, unit))
-        if own_part <= 0 or books.room_after(job, unit) < job.job.demand[unit] - own_part:
+        count = job.job.demand[unit]
+        own_part = min(count, -books.excess(job.share, unit))
+        if own_part <= 0 or books.room_after(job, unit) < count - own_part:
             return None
-    return _stop(job, chosen_set(Search(world, job, others=True, own=False, partly_borrowed=True)))
+    return _stop(job, chosen_set(Search(books, job, others=True, own=False, partly_borrowed=True)))
 
 
-def _in_share_else(world: World, job: JobState) -> Move | None:
+def _in_share_else(books: Books, job: JobState) -> Move | None:
     """4: its share's own jobs on borrowed capacity or, where there is no such set, a mixed one."""
-    if not world.shares[job.share].in_share or not _needs_victims(world, job):
+    if not books.world.shares[job.share].in_share or not _needs_victims(books, job):
         return None
-    own = chosen_set(Search(world, job, others=False, own=True))
-    return _stop(job, own) or _stop(job, chosen_set(Search(world, job, others=True, own=True)))
+    own = chosen_set(Search(books, job, others=False, own=True))
+    return _stop(job, own or chosen_set(Search(books, job, others=True, own=True)))
 
 
-def _needs_victims(world: World, job: JobState) -> bool:
-    books = Books(world)
+def _needs_victims(books: Books, job: JobState) -> bool:
     return not books.can_start(job) and not books.will_fit(job)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from tests.oracle.world import Books, JobState, World
@@ -11,21 +10,22 @@ from tests.oracle.world import Books, JobState, World
 Victims = tuple[JobState, ...]
 
 
-@dataclass(frozen=True)
 class Search:
     """For whom victims are sought, and of which kinds."""
 
-    world: World
-    claimant: JobState
-    others: bool
-    """Jobs of other shares that are over their limit."""
-    own: bool
-    """Jobs of its own share with lower priority."""
-    partly_borrowed: bool = False
-    """C10: the claimant goes beyond its share's limit and takes back its own part alone."""
-
-    def short_of(self) -> list[str]:
-        return Books(self.world).short_of(self.claimant)
+    def __init__(
+        self, books: Books, claimant: JobState, *, others: bool, own: bool, partly_borrowed: bool = False
+    ) -> None:
+        self.world = books.world
+        self.claimant = claimant
+        self.others = others
+        """Jobs of other shares that are over their limit."""
+        self.own = own
+        """Jobs of its own share with lower priority."""
+        self.partly_borrowed = partly_borrowed
+        """C10: the claimant goes beyond its share's limit and takes back its own part alone."""
+        self.short = books.short_of(claimant)
+        """The units on which it lacks room or bound: other shares' victims run on one of them."""
 
     def is_other(self, victim: JobState) -> bool:
         return victim.share != self.claimant.share
@@ -44,12 +44,12 @@ class Search:
         ]
 
     def _own(self, job: JobState) -> bool:
-        return self.is_own(job) and any(unit in job.job.demand for unit in self.short_of())
+        return self.is_own(job) and any(unit in job.job.demand for unit in self.claimant.job.demand)
 
     def may_be_taken(self, victim: JobState, taken: Collection[JobState]) -> bool:
         """Is the victim's share over its limit, on a unit that is short, once those are taken?"""
         books = Books(self.world, taken)
-        return any(unit in victim.job.demand and books.excess(victim.share, unit) > 0 for unit in self.short_of())
+        return any(unit in victim.job.demand and books.excess(victim.share, unit) > 0 for unit in self.short)
 
     def fits_after(self, victims: Collection[JobState]) -> bool:
         """Will the claimant fit, and where it must be, inside its own limit?"""
@@ -77,11 +77,10 @@ class Search:
     def in_order(self, candidates: Collection[JobState], taken: Victims) -> list[JobState]:
         """Those that may be taken next, in the order of C8: other shares' first, then its own."""
         books = Books(self.world, taken)
-        short = self.short_of()
         others = [c for c in candidates if self.is_other(c) and self.may_be_taken(c, taken)]
         own = [c for c in candidates if not self.is_other(c)]
         rule = self.world.choices.victims
-        others.sort(key=lambda c: order_key(rule, c, fits_into_excess(books, c, short)))
+        others.sort(key=lambda c: order_key(rule, c, fits_into_excess(books, c, self.short)))
         own.sort(key=lambda c: order_key(rule, c, fits=True))
         return others + own
 
@@ -110,25 +109,35 @@ def chosen_set(search: Search) -> Victims | None:
     candidates = search.candidates()
     if not candidates or not search.fits_after(candidates):
         return None
-    sizes = range(1, len(candidates) + 1) if search.world.choices.victims == "fewest_jobs" else [len(candidates)]
-    for size in sizes:
-        found = _walk(search, candidates, (), size)
+    if search.world.choices.victims == "fewest_jobs":
+        sizes = range(1, len(candidates) + 1)
+        return next((found for size in sizes if (found := _of_size(search, candidates, (), size))), None)
+    found = _walk(search, candidates, ())
+    return None if found is None else _pruned(search, found)
+
+
+def _of_size(search: Search, candidates: list[JobState], taken: Victims, size: int) -> Victims | None:
+    """The first legal set of so many jobs more, in the order of taking."""
+    if size == 0:
+        return taken if search.is_legal(taken) else None
+    for job in search.in_order(candidates, taken):
+        found = _of_size(search, [c for c in candidates if c is not job], (*taken, job), size - 1)
         if found is not None:
-            return _pruned(search, found)
+            return found
     return None
 
 
-def _walk(search: Search, candidates: list[JobState], taken: Victims, size: int) -> Victims | None:
+def _walk(search: Search, candidates: list[JobState], taken: Victims) -> Victims | None:
     """Depth-first: take the next job; where that leads nowhere, leave it out."""
     if search.is_legal(taken):
         return taken
     following = search.in_order(candidates, taken)
-    if not following or len(taken) == size:
+    if not following:
         return None
     job = following[0]
     rest = [c for c in candidates if c is not job]
-    found = _walk(search, rest, (*taken, job), size)
-    return found if found is not None else _walk(search, rest, taken, size)
+    found = _walk(search, rest, (*taken, job))
+    return found if found is not None else _walk(search, rest, taken)
 
 
 def _pruned(search: Search, victims: Victims) -> Victims:
@@ -154,8 +163,9 @@ def _legal_sets(world: World, claimant: JobState) -> Iterator[frozenset[JobState
     books = Books(world)
     if books.can_start(claimant) or books.will_fit(claimant):
         return
-    kinds = [Search(world, claimant, *kinds) for kinds in ((True, False), (False, True), (True, True))]
-    candidates = kinds[2].candidates()
+    both = Search(books, claimant, others=True, own=True)
+    kinds = [Search(books, claimant, others=True, own=False), Search(books, claimant, others=False, own=True), both]
+    candidates = both.candidates()
     for size in range(1, len(candidates) + 1):
         for victims in combinations(candidates, size):
             if any(search.is_legal(victims) for search in kinds):

@@ -34,12 +34,14 @@ class JobState:
     priority: int
     phase: Phase = Phase.UNSUBMITTED
     succeeded: bool = False
-    place: float = 0.0
-    """Its time in the line of its priority (C3, C4)."""
+    place: tuple[float, int] = (0.0, 0)
+    """In the line of its priority: a time and, among equals, an order (C3, C4)."""
     runnable_since: float = 0.0
     dispatched_at: float = 0.0
+    running_from: float = 0.0
+    """When this attempt has started up; its time (``timeout``) begins."""
     work_from: float = 0.0
-    """When the work of this attempt begins: after start-up and restart."""
+    """When the work of this attempt begins: after a restart, where there is one."""
     kept: float = 0.0
     """Seconds of work in checkpoints."""
     stop_at: float | None = None
@@ -61,13 +63,9 @@ class JobState:
     stuck: tuple[str, float] | None = None
     """The code of the R12 reason it stays RUNNABLE with, and since when."""
 
-    @property
-    def share(self) -> str:
-        return self.job.share
-
-    @property
-    def name(self) -> str:
-        return self.job.name
+    def __post_init__(self) -> None:
+        self.name = self.job.name
+        self.share = self.job.share
 
     @property
     def running(self) -> bool:
@@ -79,7 +77,7 @@ class JobState:
         work = self.job.duration
         ends = [] if work is None else [self.work_from + work - self.kept]
         if self.job.timeout is not None:
-            ends.append(self.dispatched_at + self.job.timeout)
+            ends.append(self.running_from + self.job.timeout)
         return min(ends, default=None)
 
 
@@ -140,7 +138,7 @@ class World:
     def line(self, share: str) -> list[JobState]:
         """The waiting jobs of a share, next in line first (R2, C4)."""
         waiting = [j for j in self.jobs if j.phase is Phase.WAITING and j.share == share]
-        return sorted(waiting, key=lambda j: (-j.priority, j.place, j.order))
+        return sorted(waiting, key=lambda j: (-j.priority, j.place))
 
     def limit(self, share: str, unit: str) -> int:
         return self.shares[share].limits.get(unit, 0)

@@ -1,0 +1,158 @@
+"""Where two engines disagree on a scenario, and the smallest scenario on which they still do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Timing, Workload
+from policy_engine.scheduler.moves import TooManyMovesError as FirstTooManyMovesError
+from policy_engine.simulation import simulate
+from tests.oracle.engine import TooManyMovesError, run
+from tests.oracle.generator import Scenario
+from tests.oracle.world import Entry
+
+OWN_WORDS = {"failed", "terminated"}
+"""Kinds whose reason is the engine's own wording, but for the one that AWS documents."""
+TIME_LIMIT = "Terminated by JobStateTimeLimit"
+NO_REST: list[Entry] = [(0.0, "no rest", None, None, None, None)]
+"""Of an engine that stops with an error: it made too many moves at one instant."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first entry on which the logs differ; None where one has ended."""
+
+    scenario: Scenario
+    at: int
+    first: list[Entry]
+    second: list[Entry]
+
+    def __str__(self) -> str:
+        lines = [f"policy = {self.scenario.policy}", *_described(self.scenario), "agreed:"]
+        lines += [f"    {entry}" for entry in self.first[: self.at]]
+        lines += ["the first engine:", *(f"    {entry}" for entry in self.first[self.at : self.at + 6])]
+        lines += ["the second engine:", *(f"    {entry}" for entry in self.second[self.at : self.at + 6])]
+        return "\n".join(lines)
+
+
+def _described(scenario: Scenario) -> Iterator[str]:
+    yield f"timing = {_not_default(scenario.workload.timing, Timing())}, until = {scenario.workload.until}"
+    yield f"choices = {_not_default(scenario.choices, Choices())}"
+    yield from map(str, scenario.workload.jobs)
+    yield from map(str, scenario.workload.updates)
+
+
+def _not_default(value: Any, default: Any) -> dict[str, Any]:
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(default, name)}
+
+
+def difference(scenario: Scenario) -> Difference | None:
+    """Run both engines; None where their logs are the same, entry for entry."""
+    first, second = by_first(scenario), by_second(scenario)
+    if first == second:
+        return None
+    same = (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    return Difference(scenario, next(same, min(len(first), len(second))), first, second)
+
+
+def by_first(scenario: Scenario) -> list[Entry]:
+    """The log of the engine under test, in the words of the second."""
+    jobs = scenario.workload.jobs
+    try:
+        log = simulate(scenario.declared(), scenario.workload, scenario.choices).log
+    except FirstTooManyMovesError:
+        return NO_REST
+    names = [*(job.name for job in jobs), None]
+    return [
+        _compared((at, str(kind), names[job], names[by], None if why is None else str(why), detail))
+        for at, kind, job, by, why, detail in log.rows
+    ]
+
+
+def by_second(scenario: Scenario) -> list[Entry]:
+    try:
+        return list(map(_compared, run(scenario.declared(), scenario.workload, scenario.choices).log))
+    except TooManyMovesError:
+        return NO_REST
+
+
+def _compared(entry: Entry) -> Entry:
+    """Without what is no more than the engine's own wording."""
+    at, kind, job, by, why, detail = entry
+    said = kind not in OWN_WORDS or str(detail).startswith(TIME_LIMIT)
+    return at, kind, job, by, None if why == kind else why, detail if said else None
+
+
+# --- shrinking --------------------------------------------------------------------------------------
+
+
+def shrunk(found: Difference) -> Difference:
+    """Leave out what can be left out, one thing at a time, while the engines still differ."""
+    for smaller in _smaller(found.scenario):
+        try:
+            again = difference(smaller)
+        except ValueError:
+            continue
+        if again is not None:
+            return shrunk(again)
+    return found
+
+
+def _smaller(scenario: Scenario) -> Iterator[Scenario]:
+    yield from (replace(scenario, workload=workload) for workload in _smaller_workloads(scenario.workload))
+    for name in _not_default(scenario.choices, Choices()):
+        yield replace(scenario, choices=replace(scenario.choices, **{name: getattr(Choices(), name)}))
+    yield from (replace(scenario, policy=policy) for policy in _smaller_policies(scenario))
+
+
+def _smaller_workloads(workload: Workload) -> Iterator[Workload]:
+    for i, job in enumerate(workload.jobs):
+        of_job = tuple(u for u in workload.updates if getattr(u, "job", None) != job.name)
+        yield replace(workload, jobs=_without(workload.jobs, i), updates=of_job)
+    for i in range(len(workload.updates)):
+        yield replace(workload, updates=_without(workload.updates, i))
+    for name in _not_default(workload.timing, Timing()):
+        yield replace(workload, timing=replace(workload.timing, **{name: getattr(Timing(), name)}))
+    for i, job in enumerate(workload.jobs):
+        for simpler in _simpler_jobs(job):
+            yield replace(workload, jobs=(*workload.jobs[:i], simpler, *workload.jobs[i + 1 :]))
+
+
+def _simpler_jobs(job: Any) -> Iterator[Any]:
+    plain = {
+        "priority": (0, 1),
+        "attempts": (1,),
+        "preemption_retries": (None,),
+        "timeout": (None,),
+        "checkpoint_every": (None,),
+        "duration": (None,),
+    }
+    for name, values in plain.items():
+        for value in values:
+            if getattr(job, name) == value:
+                break
+            if name != "duration" or job.exit == "succeeded":
+                yield replace(job, **{name: value})
+    for unit, count in job.demand.items():
+        if len(job.demand) > 1:
+            yield replace(job, demand={u: n for u, n in job.demand.items() if u != unit})
+        if count > 1:
+            yield replace(job, demand={**job.demand, unit: count - 1})
+
+
+def _smaller_policies(scenario: Scenario) -> Iterator[dict[str, Any]]:
+    policy = scenario.policy
+    used = {job.share for job in scenario.workload.jobs}
+    used |= {getattr(update, "share", "") for update in scenario.workload.updates}
+    for name in policy["shares"].keys() - used:
+        yield {**policy, "shares": {n: s for n, s in policy["shares"].items() if n != name}}
+    if "job_state_time_limits" in policy:
+        yield {key: value for key, value in policy.items() if key != "job_state_time_limits"}
+
+
+def _without(items: tuple[Any, ...], i: int) -> tuple[Any, ...]:
+    return items[:i] + items[i + 1 :]
