@@ -12,7 +12,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from policy_engine.errors import InputError
-from policy_engine.policy import Policy, SharingStrategy, State, name_problem, share_count_problem, unit_problem
+from policy_engine.policy import (
+    Policy,
+    SharingStrategy,
+    State,
+    borrow_limit_strategy_problem,
+    name_problem,
+    share_count_problem,
+    unit_problem,
+)
 from policy_engine.sources.declaration import (
     SAGEMAKER_TRAINING,
     TERMINATE,
@@ -21,7 +29,6 @@ from policy_engine.sources.declaration import (
     Place,
     QueueDeclaration,
     QuotaShare,
-    Raw,
     ServiceEnvironment,
     TimeLimit,
     Unknown,
@@ -76,6 +83,17 @@ def _known(value: Any, place: Place) -> Any:
     return value
 
 
+def _required(value: Any, place: Place) -> Any:
+    if value is None:
+        raise place.error(MISSING)
+    return _known(value, place)
+
+
+def _check(problem: str | None, place: Place) -> None:
+    if problem is not None:
+        raise place.error(problem)
+
+
 class _Draft:
     """The data of a policy document, and where each part of it is declared."""
 
@@ -117,49 +135,45 @@ class _Draft:
 
     def add_shares(self, shares: Sequence[QuotaShare]) -> None:
         self.data["shares"] = {}
-        problem = share_count_problem(len(shares))
-        if problem is not None:
-            raise shares[-1].place.error(problem)
+        if shares:
+            _check(share_count_problem(len(shares)), shares[-1].place)
         for share in shares:
-            name = _known(share.name, share.where("name"))
-            problem = MISSING if name is None else name_problem(name)
-            if problem is None and name in self.data["shares"]:
-                problem = f"a second quota share {shown(name)} on the queue"
-            if problem is not None:
-                raise share.where("name").error(problem)
+            place = share.where("name")
+            name = _required(share.name, place)
+            _check(name_problem(name), place)
+            if name in self.data["shares"]:
+                raise place.error(f"a second quota share {shown(name)} on the queue")
             self.data["shares"][name] = self._share(("shares", name), share)
 
     def _share(self, path: KeyPath, share: QuotaShare) -> dict[str, Any]:
         self._places[path] = share.where("name")
         data = self._limits(path, share)
-        strategy, preemption = share.strategy, share.in_share_preemption
-        self._put(data, (*path, "strategy"), _as_meant(strategy), share.where("strategy"))
+        strategy = enum_member(share.strategy, SharingStrategy, any_case=True)
+        self._put(data, (*path, "strategy"), strategy or share.strategy, share.where("strategy"))
         self._put(data, (*path, "borrow_limit"), share.borrow_limit, share.where("borrow_limit"))
+        if strategy is not None and share.borrow_limit is not None:
+            _check(borrow_limit_strategy_problem(strategy), share.where("borrow_limit"))
         self._put(data, (*path, "state"), share.state, share.where("state"))
         place = share.where("in_share_preemption")
-        switch = enum_member(_known(preemption, place), State, any_case=True)
-        if preemption is not None and switch is None:
-            raise place.error(f"{shown(preemption)} is not one of {', '.join(State)}")
-        self._put(data, (*path, "in_share_preemption"), switch and switch is State.ENABLED, place)
+        switch = enum_member(_required(share.in_share_preemption, place), State, any_case=True)
+        if switch is None:
+            raise place.error(f"{shown(share.in_share_preemption)} is not one of {', '.join(State)}")
+        self._put(data, (*path, "in_share_preemption"), switch is State.ENABLED, place)
         return data
 
     def _limits(self, path: KeyPath, resource: ServiceEnvironment | QuotaShare) -> dict[str, Any]:
         place = resource.where("capacity_limits")
-        limits = _known(resource.capacity_limits, place)
-        data: dict[str, Any] = {}
-        self._put(data, (*path, "capacity_limits"), None if limits is None else {}, place)
-        for limit in limits or ():
-            unit = _known(limit.unit, limit.place.at("CapacityUnit"))
-            problem = MISSING if unit is None else unit_problem(unit)
-            if problem is None and unit in data["capacity_limits"]:
-                problem = f"a second limit for {shown(unit)}"
-            if problem is not None:
-                raise limit.place.at("CapacityUnit").error(problem)
-            maximum = _known(limit.maximum, limit.place.at("MaxCapacity"))
-            if maximum is None:
-                raise limit.place.at("MaxCapacity").error(MISSING)
-            self._put(data["capacity_limits"], (*path, "capacity_limits", unit), maximum, limit.place.at("MaxCapacity"))
-        return data
+        limits: dict[str, Any] = {}
+        for limit in _required(resource.capacity_limits, place):
+            unit_place, maximum_place = limit.place.at("CapacityUnit"), limit.place.at("MaxCapacity")
+            unit = _required(limit.unit, unit_place)
+            _check(unit_problem(unit), unit_place)
+            if unit in limits:
+                raise unit_place.error(f"a second limit for {shown(unit)}")
+            limits[unit] = _required(limit.maximum, maximum_place)
+            self._places[(*path, "capacity_limits", unit)] = maximum_place
+        self._places[(*path, "capacity_limits")] = place
+        return {"capacity_limits": limits}
 
     def _put(self, data: dict[str, Any], path: KeyPath, value: Any, place: Place) -> None:
         """Write a value; one that is absent is left out, and the model says whether it may be."""
@@ -179,10 +193,6 @@ class _Draft:
                 entries.append(entry)
 
 
-def _as_meant(strategy: Raw) -> Raw:
-    return enum_member(strategy, SharingStrategy, any_case=True) or strategy
-
-
 def _only_environment(declared: QueueDeclaration) -> ServiceEnvironment:
     """The queue's one service environment (UG service_limits: one per queue)."""
     queue = declared.queue
@@ -197,7 +207,7 @@ def _only_environment(declared: QueueDeclaration) -> ServiceEnvironment:
 
 def _undeclared_environment(entry: EnvironmentOrder) -> InputError:
     if entry.environment is None:
-        return entry.place.error(f"ServiceEnvironment: {MISSING}")
+        return entry.place.at("ServiceEnvironment").error(MISSING)
     value = entry.environment.value
     what = f"the service environment {shown(value)} is not declared here, so its capacity is unknown"
     return entry.environment.place.error(str(value) if isinstance(value, Unknown) else what)

@@ -74,7 +74,8 @@ class Template:
         for logical_id, raw in section.items():
             path = ("Resources", logical_id)
             if logical_id.startswith("Fn::ForEach::"):
-                what = "Fn::ForEach is not read; give the processed template (get-template --template-stage Processed)"
+                hint = "give the processed template (aws cloudformation get-template --template-stage Processed)"
+                what = f"Fn::ForEach is not read; {hint}"
                 raise self.document.error(path, what)
             yield logical_id, self._mapping(raw, path)
 
