@@ -58,8 +58,9 @@ class Source:
         raise InputError(f"no queue {wanted!r}; there is {listed}", file=self.name)
 
     def _strays(self) -> str:
-        strays = self.declaration.stray_shares
-        return f"; {len(strays)} quota shares belong to a queue that it does not declare" if strays else ""
+        count = len(self.declaration.stray_shares)
+        shares = "1 quota share belongs" if count == 1 else f"{count} quota shares belong"
+        return f"; {shares} to a queue that it does not declare" if count else ""
 
 
 def _is_called(queue: QueueDeclaration, wanted: str) -> bool:
@@ -86,6 +87,8 @@ def load(source: str | Path, *, parameters: Mapping[str, str] | None = None) -> 
     given = parameters or {}
     if name.startswith(_LIVE):
         raise InputError("reading a live queue is not built yet", key=name)
+    if not name:
+        raise InputError("the policy source is empty")
     try:
         if Path(source).is_dir():
             return _load_assembly(Path(source), name, given)
