@@ -93,6 +93,7 @@ class Pass:
             choices.head_of_line == "strict" and choices.blocked_owner_lends == "yes" and not self.partly_borrowed
         )
         """A share has one head, and what it can do depends on the usage alone."""
+        self.in_share_first = choices.reclaim_or_in_share == "in_share_first"
         self.instant = -inf
         self.moves = 0
         """Made at this instant."""
@@ -172,14 +173,11 @@ class Pass:
         inside = [look for look in looks if look.inside]
         beyond = [look for look in looks if look.starts and not look.inside]
         stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
-        in_share_first = self.state.choices.reclaim_or_in_share == "in_share_first" and bool(stuck)
         move = None
         if inside:
-            move = chooser.move(self._own_capacity(inside, reclaim=not in_share_first))
+            move = chooser.move(self._own_capacity(inside))
         if move is None and stuck:
             move = chooser.move(self._in_share(stuck, inside=True))
-        if move is None and in_share_first and inside:
-            move = chooser.move(self._own_capacity(inside, reclaim=True))
         if move is None and beyond:
             move = chooser.move(self._borrowing(beyond))
         if move is None and self.partly_borrowed:
@@ -188,15 +186,18 @@ class Pass:
             move = chooser.move(self._in_share(stuck, inside=False))
         return move
 
-    def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
-        """Move 1: heads inside their own limit start, or have other shares' jobs stopped."""
+    def _own_capacity(self, looks: list[Look]) -> Iterator[Move]:
+        """Move 1: heads inside their own limit start, or have other shares' jobs stopped (C9: or their own)."""
 
         def moves(look: Look) -> Iterator[Move]:
             if look.starts:
                 yield Move(look.job)
-            elif reclaim:
-                for victims in self._sets(look.job, Kind.CROSS):
-                    yield Move(look.job, victims)
+                return
+            reclaims = [Move(look.job, victims) for victims in self._sets(look.job, Kind.CROSS)]
+            if reclaims and self.in_share_first and self._may_preempt_own(look):
+                own = self._sets(look.job, Kind.OWN)
+                yield from (Move(look.job, victims) for victims in own if self._ends_inside(look.job, victims))
+            yield from reclaims
 
         return self._offers(looks, moves)
 

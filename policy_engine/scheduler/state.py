@@ -190,15 +190,26 @@ class State:
 
     def keep_for_blocked_owners(self) -> None:
         """C17 ``no``: idle capacity that is too small for its owner's first job in line is kept for it."""
-        keeps = list(self.always_keeps)
-        for share in self.waiting:
-            for cell, _, count in self.demand[-self.line[share][-1][3]]:
-                if count > self.limit[cell] - self.after[cell] > 0:
-                    keeps[cell] = True
+        keeps = [
+            self.kept_if(cell, self.after[cell]) > 0 or self.always_keeps[cell]
+            for cells in self.cells_of
+            for cell, _ in cells
+        ]
         if keeps != self.keeps:
             self.keeps = keeps
             self._recount()
             self.unsettled |= self.waiting
+
+    def kept_if(self, cell: int, after: int) -> int:
+        """What the cell would keep from others, if its share used ``after`` instances."""
+        idle = self.limit[cell] - after
+        if idle <= 0 or self.always_keeps[cell]:
+            return max(0, idle)
+        share = cell // len(self.unit_names)
+        if self.choices.blocked_owner_lends == "yes" or share not in self.waiting:
+            return 0
+        wanted = next((count for c, _, count in self.demand[-self.line[share][-1][3]] if c == cell), 0)
+        return idle if wanted > idle else 0
 
     def _keep(self, cell: int, unit: int) -> None:
         """Bring what the cell keeps from others up to date (``reserved`` of the specification)."""
@@ -392,6 +403,8 @@ class State:
                 self._keep(cell, unit)
         self.unsettled |= self.owners
         self.unsettled |= self.expectant
+        if share in self.waiting:
+            self.unsettled.add(share)
 
     # --- claims ---------------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ class Search:
     def _fits(self, freed: dict[int, int], *, crosses: bool) -> bool:
         state = self.state
         units = len(state.unit_names)
+        blocked_owners_keep = state.choices.blocked_owner_lends == "no"
         for cell, unit, count in state.demand[self.job]:
             used = state.after[cell] - freed.get(cell, 0) + count
             most = state.limit[cell] if crosses and not self.partly else state.bound[cell]
@@ -77,8 +78,8 @@ class Search:
             for other, gone in freed.items():
                 if other % units == unit:
                     room += gone
-                    if other != cell and state.keeps[other]:
-                        kept += max(0, state.limit[other] - state.after[other] + gone) - state.kept_after[other]
+                    if other != cell and (state.keeps[other] or blocked_owners_keep):
+                        kept += state.kept_if(other, state.after[other] - gone) - state.kept_after[other]
             if count > room - max(0, kept):
                 return False
         return True
@@ -162,11 +163,19 @@ class Search:
         if not self._possible():
             return None
         if self.state.choices.victims == "fewest_jobs":
-            return self._fewest()
-        taken = self._greedy()
-        if taken is None and self.kind is not Kind.OWN:
-            taken = self._depth_first([], frozenset())
+            taken = self._smallest()
+        else:
+            taken = self._greedy()
+            if taken is None and self.kind is not Kind.OWN:
+                taken = self._depth_first([], frozenset())
         return None if taken is None else self.prune(taken)
+
+    def _smallest(self) -> list[int] | None:
+        """The smallest legal set; among those the first that the walk comes to."""
+        most = len(self.cross_candidates()) * bool(self.kind & Kind.CROSS)
+        most += len(self.own_candidates()) * bool(self.kind & Kind.OWN)
+        sets = (self._depth_first([], frozenset(), size) for size in range(1, most + 1))
+        return next((found for found in sets if found is not None), None)
 
     def _possible(self) -> bool:
         """Would all candidates together do?"""
@@ -238,17 +247,22 @@ class Search:
                     break  # later ones of this cell have later keys
         return victim_found
 
-    def _depth_first(self, taken: list[int], out: frozenset[int]) -> list[int] | None:
-        """Go on where the walk ended without a set: leave the last job taken out, and so on."""
+    def _depth_first(self, taken: list[int], out: frozenset[int], size: int | None = None) -> list[int] | None:
+        """Go on where the walk ended without a set: leave the last job taken out, and so on.
+
+        No set has more than ``size`` jobs.
+        """
         if self.legal(taken):
             return taken
+        if len(taken) == size:
+            return None
         while True:
             victim = self._next(taken, out | set(taken))
             if victim is None:
                 return None
             longer = [*taken, victim]
             if self._may_become_legal(longer, out):
-                found = self._depth_first(longer, out)
+                found = self._depth_first(longer, out, size)
                 if found is not None:
                     return found
             out = out | {victim}
@@ -285,18 +299,6 @@ class Search:
             if self.legal(fewer):
                 kept = fewer
         return kept
-
-    def _fewest(self) -> list[int] | None:
-        """The smallest legal set; among those the first in the default's order."""
-        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
-        if self.kind & Kind.OWN:
-            keys = [*keys, *self.own_candidates()]
-        jobs = [-key[3] for key in keys]
-        for size in range(1, len(jobs) + 1):
-            for subset in combinations(jobs, size):
-                if self.legal(list(subset)):
-                    return list(subset)
-        return None
 
     # --- every choice ---------------------------------------------------------------------------
 
