@@ -363,9 +363,11 @@ class Policy(Declared):
     queue: Name | None = Field(default=None, description="Name of the job queue.")
     service_environment: ServiceEnvironment
     shares: dict[Name, Share] = Field(description="Quota share name to quota share.")
-    job_state_time_limits: tuple[JobStateTimeLimit, ...] = ()
+    job_state_time_limits: tuple[JobStateTimeLimit, ...] = Field(
+        default=(), description="What ends jobs that wait at the head of a share for too long."
+    )
     state: State = Field(default=State.ENABLED, description="A DISABLED queue takes no new jobs.")
-    ignore: tuple[IgnoredFinding, ...] = ()
+    ignore: tuple[IgnoredFinding, ...] = Field(default=(), description="Findings that were looked at and accepted.")
 
     @field_validator("shares")
     @classmethod
