@@ -89,8 +89,9 @@ class Pass:
         """(job, reason) already logged as blocked."""
         choices = state.choices
         self.partly_borrowed = choices.partly_borrowed == "yes"
+        self.blocked_owners_keep = choices.blocked_owner_lends == "no"
         self.one_head_each = (
-            choices.head_of_line == "strict" and choices.blocked_owner_lends == "yes" and not self.partly_borrowed
+            choices.head_of_line == "strict" and not self.blocked_owners_keep and not self.partly_borrowed
         )
         """A share has one head, and what it can do depends on the usage alone."""
         self.in_share_first = choices.reclaim_or_in_share == "in_share_first"
@@ -110,6 +111,8 @@ class Pass:
             self.instant, self.moves = at, 0
         unsettled, claims, lines = state.unsettled, state.claims, state.line
         made = self.moves
+        if self.blocked_owners_keep:
+            state.keep_for_blocked_owners()
         while unsettled or claims:
             if claims and self._start_claimant(at):
                 pass
@@ -128,6 +131,8 @@ class Pass:
                     break
             elif not self._move(at):
                 break
+            if self.blocked_owners_keep:
+                state.keep_for_blocked_owners()
             made += 1
             if made > MOVES_PER_JOB and made > MOVES_PER_JOB * state.unfinished():
                 raise TooManyMovesError(f"no rest after {made} moves at {at} s: please report this")
@@ -175,9 +180,11 @@ class Pass:
         stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
         move = None
         if inside:
-            move = chooser.move(self._own_capacity(inside))
+            move = chooser.move(self._own_capacity(inside, reclaim=not self.in_share_first))
         if move is None and stuck:
             move = chooser.move(self._in_share(stuck, inside=True))
+        if move is None and inside and self.in_share_first:
+            move = chooser.move(self._own_capacity(inside, reclaim=True))
         if move is None and beyond:
             move = chooser.move(self._borrowing(beyond))
         if move is None and self.partly_borrowed:
@@ -186,18 +193,15 @@ class Pass:
             move = chooser.move(self._in_share(stuck, inside=False))
         return move
 
-    def _own_capacity(self, looks: list[Look]) -> Iterator[Move]:
-        """Move 1: heads inside their own limit start, or have other shares' jobs stopped (C9: or their own)."""
+    def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
+        """Move 1: heads inside their own limit start, or have other shares' jobs stopped."""
 
         def moves(look: Look) -> Iterator[Move]:
             if look.starts:
                 yield Move(look.job)
-                return
-            reclaims = [Move(look.job, victims) for victims in self._sets(look.job, Kind.CROSS)]
-            if reclaims and self.in_share_first and self._may_preempt_own(look):
-                own = self._sets(look.job, Kind.OWN)
-                yield from (Move(look.job, victims) for victims in own if self._ends_inside(look.job, victims))
-            yield from reclaims
+            elif reclaim:
+                for victims in self._sets(look.job, Kind.CROSS):
+                    yield Move(look.job, victims)
 
         return self._offers(looks, moves)
 
@@ -294,8 +298,6 @@ class Pass:
     def _looks(self) -> list[Look]:
         """What each unsettled head can do; shares whose heads can do nothing are settled."""
         state = self.state
-        if state.choices.blocked_owner_lends == "no":
-            state.keep_for_blocked_owners()
         looks: list[Look] = []
         misfits: list[Look] = []
         for share in list(state.unsettled):

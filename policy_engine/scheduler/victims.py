@@ -289,7 +289,7 @@ class Search:
             must = [counts[v] for v in taken if v in counts]
             may = [n for v, n in counts.items() if v not in taken]
             freed[cell] = most_taken(must, may, excess)
-        return self._fits(freed, crosses=True)
+        return self._fits(freed, crosses=bool(self.kind & Kind.CROSS))
 
     def prune(self, taken: list[int]) -> list[int]:
         """Walk back from the last but one; put back every job without which the set is still legal."""
