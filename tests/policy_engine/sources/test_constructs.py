@@ -98,5 +98,5 @@ def test_shares_are_found_across_stacks(assembly: tuple[Path, Policy]) -> None:
     assert unknown.property == "CapacityLimits[0].MaxCapacity"
     with pytest.raises(InputError, match=r"CapacityLimits\[0\].MaxCapacity: unknown until deployment: Limit has no"):
         spread.policy()
-    policy = load_policy(assembly[0], queue=spread.name, parameters={"Limit": "7"})
+    policy = load_policy(assembly[0], queue=f"Spread/{spread.name}", parameters={"Limit": "7"})
     assert policy.shares["Open"].limit("ml.g5.xlarge") == 7
