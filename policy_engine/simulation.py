@@ -112,8 +112,10 @@ class Clock:
         """Ends of attempts and of stops: (time, job, stamp); an old stamp is void."""
         self.decisions: list[float] = []
         """Passes to come, where there is decision latency."""
-        self.limits: list[tuple[float, int, StuckReason]] = []
-        """Job state time limits that run: (time, job, reason)."""
+        self.limits: list[tuple[float, int, float]] = []
+        """Job state time limits that run: (time, job, stuck since)."""
+        self.stuck: dict[int, tuple[StuckReason, float]] = {}
+        """Blocked jobs: the reason, and since when."""
         later = (number for number, job in enumerate(self.jobs) if job.started is None)
         self.arrivals = sorted(later, key=lambda number: self.jobs[number].submit)[::-1]
         """Jobs to come, the next one last."""
@@ -318,12 +320,25 @@ class Clock:
                 self._stopped(victim)
         return stops <= self.at
 
-    def blocked(self, job: int, misfit: Misfit) -> None:
-        """The job is at the front of its share and can never fit (R12)."""
-        self._note(Kind.BLOCKED, job, detail=misfit.reason)
+    def blocked(self, job: int, misfit: Misfit, *, known: bool) -> None:
+        """The job is at the front of its share and can never fit (R12); ``known``: for a reason it had before."""
+        if not known:
+            self._note(Kind.BLOCKED, job, detail=misfit.reason)
+        if job in self.stuck and self.stuck[job][0] is misfit.code:
+            return
+        self.stuck[job] = (misfit.code, self.at)
         seconds = self._time_limit(misfit.code)
         if seconds is not None:
-            heappush(self.limits, (self.at + seconds, job, misfit.code))
+            heappush(self.limits, (self.at + seconds, job, self.at))
+
+    def _free_stuck(self) -> None:
+        """After an update: what is stuck no longer, or for another reason, starts its time limit anew."""
+        bounds = Bounds(self.policy, self.choices)
+        for job, (code, _) in list(self.stuck.items()):
+            what = self.jobs[job]
+            misfit = bounds.never_fits(what.share, what.demand) if what.share in self.policy.shares else None
+            if misfit is None or misfit.code is not code:
+                del self.stuck[job]
 
     # --- attempts end ---------------------------------------------------------------------------
 
@@ -410,12 +425,9 @@ class Clock:
         """Job state time limit actions that are due."""
         ended = False
         while self.limits and self.limits[0][0] <= at:
-            _, job, code = heappop(self.limits)
-            what = self.jobs[job]
-            if self.state.phase[job] is not Phase.WAITING or what.share not in self.policy.shares:
-                continue
-            misfit = Bounds(self.policy, self.choices).never_fits(what.share, what.demand)
-            if misfit is not None and misfit.code is code:
+            _, job, since = heappop(self.limits)
+            code, stuck_since = self.stuck.get(job, (None, None))
+            if code is not None and stuck_since == since and self.state.phase[job] is Phase.WAITING:
                 self._terminate(job, _time_limit_text(code))
                 ended = True
         return ended
@@ -452,6 +464,8 @@ class Clock:
     def _adopt(self, **changes: object) -> None:
         self.policy = policy = self.policy.model_copy(update=changes)
         self.state.adopt(policy)
+        if self.stuck:
+            self._free_stuck()
         taking = [name for name, share in policy.shares.items() if share.state is policy.state is Switch.ENABLED]
         self.accepts = [name in taking for name in self.state.share_names]
 

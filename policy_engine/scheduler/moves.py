@@ -37,8 +37,8 @@ class Driver(Protocol):
     def preempted(self, job: int, victims: Sequence[tuple[int, Why]]) -> bool:
         """These were preempted for the job; true where they have released their capacity already."""
 
-    def blocked(self, job: int, misfit: Misfit) -> None:
-        """The job is at the front of its share and can never fit."""
+    def blocked(self, job: int, misfit: Misfit, *, known: bool) -> None:
+        """The job is at the front of its share and can never fit; ``known``: this was said before."""
 
 
 class Chooser(Protocol):
@@ -364,9 +364,9 @@ class Pass:
         misfit = Bounds(state.policy, state.choices).never_fits(
             state.share_names[state.share_of[job]], state.jobs[job].demand
         )
-        if misfit is not None and (job, misfit.reason) not in self.misfits:
+        if misfit is not None:
+            self.driver.blocked(job, misfit, known=(job, misfit.reason) in self.misfits)
             self.misfits.add((job, misfit.reason))
-            self.driver.blocked(job, misfit)
 
     # --- orders ---------------------------------------------------------------------------------
 

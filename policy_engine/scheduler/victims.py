@@ -163,19 +163,43 @@ class Search:
         if not self._possible():
             return None
         if self.state.choices.victims == "fewest_jobs":
-            taken = self._smallest()
-        else:
-            taken = self._greedy()
-            if taken is None and self.kind is not Kind.OWN:
-                taken = self._depth_first([], frozenset())
+            return self._smallest()
+        taken = self._greedy()
+        if taken is None and self.kind is not Kind.OWN:
+            taken = self._depth_first([], frozenset())
         return None if taken is None else self.prune(taken)
 
     def _smallest(self) -> list[int] | None:
-        """The smallest legal set; among those the first that the walk comes to."""
-        most = len(self.cross_candidates()) * bool(self.kind & Kind.CROSS)
-        most += len(self.own_candidates()) * bool(self.kind & Kind.OWN)
-        sets = (self._depth_first([], frozenset(), size) for size in range(1, most + 1))
-        return next((found for found in sets if found is not None), None)
+        """The smallest legal set; among those the first in the order of taking."""
+        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
+        if self.kind & Kind.OWN:
+            keys = [*keys, *self.own_candidates()]
+        sizes = sorted((self.state.jobs[-key[3]].instances for key in keys), reverse=True)
+        lacking = self._lacking()
+        for size in range(1, len(keys) + 1):
+            if sum(sizes[:size]) >= lacking and (found := self._of_size([], size, sizes, lacking)) is not None:
+                return found
+        return None
+
+    def _lacking(self) -> int:
+        """Instances without which no set can make room, on the unit where most are lacking."""
+        state = self.state
+        rooms = ((n, state.room_after(cell, unit, state.borrow_pool[unit])) for cell, unit, n in state.demand[self.job])
+        return max(count - room for count, room in rooms)
+
+    def _of_size(self, taken: list[int], size: int, sizes: list[int], lacking: int) -> list[int] | None:
+        """The first legal set of ``taken`` and so many jobs more."""
+        if size == 0:
+            return taken if self.legal(taken) else None
+        passed_over = set(taken)
+        while (victim := self._next(taken, passed_over)) is not None:
+            rest = lacking - self.state.jobs[victim].instances
+            if sum(sizes[: size - 1]) >= rest:
+                found = self._of_size([*taken, victim], size - 1, sizes, rest)
+                if found is not None:
+                    return found
+            passed_over.add(victim)
+        return None
 
     def _possible(self) -> bool:
         """Would all candidates together do?"""
@@ -247,22 +271,17 @@ class Search:
                     break  # later ones of this cell have later keys
         return victim_found
 
-    def _depth_first(self, taken: list[int], out: frozenset[int], size: int | None = None) -> list[int] | None:
-        """Go on where the walk ended without a set: leave the last job taken out, and so on.
-
-        No set has more than ``size`` jobs.
-        """
+    def _depth_first(self, taken: list[int], out: frozenset[int]) -> list[int] | None:
+        """Go on where the walk ended without a set: leave the last job taken out, and so on."""
         if self.legal(taken):
             return taken
-        if len(taken) == size:
-            return None
         while True:
             victim = self._next(taken, out | set(taken))
             if victim is None:
                 return None
             longer = [*taken, victim]
             if self._may_become_legal(longer, out):
-                found = self._depth_first(longer, out, size)
+                found = self._depth_first(longer, out)
                 if found is not None:
                     return found
             out = out | {victim}
