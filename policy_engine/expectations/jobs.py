@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from policy_engine.expectations.evidence import Evidence
@@ -28,29 +28,41 @@ MEANT: Final = {
 
 def judge_at(expectation: AtExpectation, evidence: Evidence) -> Iterator[Finding]:
     """The states just after everything due at the instant; after the end of the run, the final ones."""
-    run, at = evidence.run, expectation.at
-    rows, last = run.log.rows, evidence.rows_at[at]
-    start_seconds = run.workload.timing.start_seconds
-    when = duration_text(at)
-
-    def state_of(job: int) -> str:
-        return state_after(rows[last[job]] if last[job] >= 0 else None, at, start_seconds)
-
     for state, names in expectation.states.items():
-        for name in names:
-            job = evidence.number_of[name]
-            actual = state_of(job)
-            holds = actual in MEANT[state]
-            why = "" if holds else f", not {state}, at {when}: {how_it_came(run, job, last[job], at)}"
-            yield Finding(holds, f"{name} was {actual}{why}")
+        wrong = [told for name in names if (told := _otherwise(state, name, expectation.at, evidence))]
+        if wrong:
+            yield Finding(False, "; ".join(wrong))
+        elif names:
+            yield Finding(True, f"{listed(names)} {_was(names)} {state}")
         if expectation.exactly:
-            others = [
-                job.name
-                for number, job in enumerate(run.workload.jobs)
-                if job.name not in names and state_of(number) in MEANT[state]
-            ]
-            too = f"{listed(others)} {'was' if len(others) == 1 else 'were'} {state} too, at {when}"
+            others = [job for job in _jobs_that_are(state, expectation.at, evidence) if job not in names]
+            too = f"{listed(others)} {_was(others)} {state} too, at {duration_text(expectation.at)}"
             yield Finding(not others, too if others else f"no other job was {state}")
+
+
+def _otherwise(state: str, name: str, at: float, evidence: Evidence) -> str | None:
+    """What the job was instead of being in the state, and how that came; None where it was in it."""
+    job = evidence.number_of[name]
+    actual = _state(job, at, evidence)
+    if actual in MEANT[state]:
+        return None
+    why = how_it_came(evidence.run, job, evidence.rows_at[at][job], at)
+    return f"{name} was {actual}, not {state}, at {duration_text(at)}: {why}"
+
+
+def _jobs_that_are(state: str, at: float, evidence: Evidence) -> list[str]:
+    jobs = enumerate(evidence.run.workload.jobs)
+    return [job.name for number, job in jobs if _state(number, at, evidence) in MEANT[state]]
+
+
+def _state(job: int, at: float, evidence: Evidence) -> str:
+    run = evidence.run
+    index = evidence.rows_at[at][job]
+    return state_after(run.log.rows[index] if index >= 0 else None, at, run.workload.timing.start_seconds)
+
+
+def _was(names: Sequence[str]) -> str:
+    return "was" if len(names) == 1 else "were"
 
 
 def describe_at(expectation: AtExpectation) -> str:

@@ -11,7 +11,7 @@ from policy_engine.expectations.evidence import Evidence, Preemption
 from policy_engine.expectations.finding import Finding
 from policy_engine.expectations.jobs import judge_start
 from policy_engine.expectations.replay import states
-from policy_engine.expectations.wording import listed, number, preempted
+from policy_engine.expectations.wording import counted, listed, number, preempted
 from policy_engine.outcome import policies
 from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.scheduler.bounds import Bounds
@@ -42,7 +42,11 @@ def describe_always(expectation: AlwaysExpectation, run: Run) -> str:
         return f"a job first in line inside its share's own limit always starts within {most}"
     if wanted.kind == "starts_within":
         of = f" of {wanted.share}" if wanted.share is not None else ""
-        size = f" of at most {wanted.at_most_instances} instances" if wanted.at_most_instances is not None else ""
+        size = (
+            f" of at most {counted(wanted.at_most_instances, 'instance')}"
+            if wanted.at_most_instances is not None
+            else ""
+        )
         return f"every job{of}{size} starts within {duration_text(wanted.starts_within or 0.0)}"
     if wanted.disruption_ratio is not None:
         return (
@@ -201,12 +205,10 @@ def _disruption_ratio(expectation: AlwaysExpectation, evidence: Evidence) -> Ite
     bound = expectation.always.disruption_ratio
     for (at, by), victims in _decisions(evidence):
         stopped = sum(jobs[victim.victim].instances for victim in victims if not victim.spared)
-        ratio = stopped / jobs[by].instances
-        if bound is not None and not bound.holds(ratio):
-            yield (
-                f"{stopped} instances were stopped at {duration_text(at)} for {jobs[by].name}, which asks for"
-                f" {jobs[by].instances}: {number(ratio)}; expected {bound.text(number)}"
-            )
+        asked = jobs[by].instances
+        if bound is not None and not bound.holds(stopped / asked):
+            told = f"for {jobs[by].name}, which asks for {asked}, {counted(stopped, 'instance')} had to stop"
+            yield f"{told} at {duration_text(at)}, a ratio of {number(stopped / asked)}; expected {bound.text(number)}"
 
 
 # --- owners ----------------------------------------------------------------------------------------

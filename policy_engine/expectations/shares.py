@@ -7,18 +7,18 @@ from typing import Final
 
 from policy_engine.expectations.evidence import Evidence
 from policy_engine.expectations.finding import Finding, bounded
-from policy_engine.expectations.wording import listed, number
+from policy_engine.expectations.wording import counted, listed, number
 from policy_engine.outcome import ShareOutcome
 from policy_engine.workload.durations import duration_text
 from policy_engine.workload.expected import QueueExpectation, ShareExpectation, Waits
 
 _COUNTED: Final = {
-    "usage": ("peak_usage", "used {} instances at most at once"),
-    "borrowed": ("peak_borrowed", "borrowed {} instances at most at once"),
-    "preemptions_suffered": ("preemptions_suffered", "suffered {} preemptions"),
-    "preemptions_caused": ("preemptions_caused", "caused {} preemptions"),
+    "usage": ("peak_usage", "used up to {} at once", "instance"),
+    "borrowed": ("peak_borrowed", "borrowed up to {} at once", "instance"),
+    "preemptions_suffered": ("preemptions_suffered", "suffered {}", "preemption"),
+    "preemptions_caused": ("preemptions_caused", "caused {}", "preemption"),
 }
-"""Key of an expectation to the field of the outcome, and how it is told."""
+"""Key of an expectation to the field of the outcome, how it is told, and what is counted."""
 _SECONDS_PER_HOUR: Final = 3600
 
 
@@ -27,11 +27,11 @@ def judge_share(expectation: ShareExpectation, evidence: Evidence) -> Iterator[F
     share = evidence.shares[expectation.share]
     if expectation.wait is not None:
         yield from _judge_waits(expectation.wait, share)
-    for key, (field, told) in _COUNTED.items():
+    for key, (field, told, what) in _COUNTED.items():
         bound = getattr(expectation, key)
         if bound is not None:
             value = getattr(share, field)
-            yield bounded(bound, value, f"{share.name} {told.format(value)}", number)
+            yield bounded(bound, value, f"{share.name} {told.format(counted(value, what))}", number)
     if expectation.lost_instance_hours is not None:
         hours = share.lost_instance_seconds / _SECONDS_PER_HOUR
         told = f"{share.name} lost {number(hours)} instance-hours"

@@ -28,6 +28,11 @@ def number(value: float) -> str:
     return f"{round(value, 3):g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
+def counted(count: int, what: str) -> str:
+    """``1 job``, ``2 jobs``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def times(count: int) -> str:
     """``once``, ``2 times``."""
     return {0: "never", 1: "once"}.get(count, f"{count} times")
