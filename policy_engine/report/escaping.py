@@ -17,7 +17,7 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that a reader cannot see, or that move what he sees."""
 _LINE_BREAK: Final = re.compile(r"[ ]*(?:\r\n|\r|\n|\t)[ \t\r\n]*")
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]#|~!$])")
-_MARKDOWN_BLOCK: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))")
+_MARKDOWN_BLOCK: Final = re.compile(r"^(?:([-+=])|(\d+)([.)])(?!\S))")
 
 
 def visible(text: str) -> str:

@@ -1,0 +1,44 @@
+"""Which of a command's arguments is the policy, and which are scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from policy_engine.errors import InputError
+from policy_engine.sources.reading import read
+from policy_engine.workload.scenario_file import ScenarioFile
+
+_LIVE: Final = "queue:"
+_OF_POLICY: Final = frozenset({"Resources", "service_environment", "shares"})
+_OF_SCENARIO: Final = frozenset(ScenarioFile.model_fields) - {"queue"}
+
+
+def apart(arguments: Sequence[str]) -> tuple[str | None, Sequence[str]]:
+    """The policy and the scenarios of ``[POLICY] SCENARIO...``; None where the scenarios have to name it.
+
+    Raises InputError where there is no scenario, where a policy is not the first, and where a file cannot be read.
+    """
+    first, *others = arguments
+    for argument in others:
+        if is_policy(argument):
+            raise InputError("is a policy, not a scenario; one policy is given, before the scenarios", file=argument)
+    if not is_policy(first):
+        return None, arguments
+    if not others:
+        raise InputError("is a policy; give a scenario after it", file=first)
+    return first, others
+
+
+def is_policy(argument: str) -> bool:
+    """Is it where a policy comes from, rather than a scenario?
+
+    A live queue and a folder are. A file is by its keys; one that has none of either kind is taken for a policy, whose
+    reader says what is wrong with it. Raises InputError where the file cannot be read.
+    """
+    if argument.startswith(_LIVE) or Path(argument).is_dir():
+        return True
+    data = read(argument, short_forms=True).data
+    keys = frozenset(data) if isinstance(data, dict) else frozenset()
+    return not _OF_POLICY.isdisjoint(keys) or _OF_SCENARIO.isdisjoint(keys)

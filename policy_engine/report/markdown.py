@@ -1,0 +1,70 @@
+"""A report in GitHub's Markdown, for a comment on a pull request: the verdict first, details folded."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from policy_engine.report.blocks import Badge, Block, Cell, Details, Facts, Group, Lines, Name, Page, Table, Text, Tone
+from policy_engine.report.escaping import markdown, visible
+
+_MARKS: Final = {Tone.GOOD: "✅ ", Tone.BAD: "❌ ", Tone.UNSURE: "⚠️ ", Tone.PLAIN: ""}
+
+
+def render(page: Page) -> str:
+    """The page as Markdown."""
+    return "\n".join(_lines(page)) + "\n"
+
+
+def _lines(page: Page) -> Iterator[str]:
+    yield f"## {_cell(page.verdict)}: {markdown(page.title)}"
+    yield ""
+    yield from (f"- {markdown(word)}: {markdown(place)}" for word, place in page.sources)
+    for section in page.sections:
+        yield from ("", f"### {markdown(section.title)}")
+        yield from _blocks(section.blocks)
+    yield from _folded("What this rests on", [Facts(page.rests_on)])
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield from _table(block)
+        elif isinstance(block, Facts):
+            yield ""
+            yield from (f"- {markdown(word)}: {_cell(value)}" for word, value in block.pairs)
+        elif isinstance(block, Text):
+            yield from ("", markdown(block.text))
+        elif isinstance(block, Group):
+            yield from ("", f"#### {markdown(block.title)}")
+            yield from _blocks(block.blocks)
+        elif isinstance(block, Details):
+            yield from _folded(block.summary, block.blocks)
+
+
+def _folded(summary: str, blocks: Iterable[Block]) -> Iterator[str]:
+    # The summary is HTML; the blank line after it makes GitHub read what follows as Markdown.
+    yield from ("", f"<details><summary>{html.escape(visible(summary))}</summary>")
+    yield from _blocks(blocks)
+    yield from ("", "</details>")
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield ""
+    yield _row(markdown(column.title) for column in table.columns)
+    yield _row("--:" if column.is_number else "---" for column in table.columns)
+    for row in table.rows:
+        yield _row(_cell(cell) for cell in row)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Badge):
+        return f"{_MARKS[cell.tone]}**{markdown(cell.text)}**"
+    if isinstance(cell, Lines):
+        return "<br>".join(markdown(text) for text in cell.texts)
+    return markdown(cell.text if isinstance(cell, Name) else cell)
