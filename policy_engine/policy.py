@@ -36,6 +36,8 @@ UNLIMITED: Final = -1
 """``borrowLimit`` that does not limit; also what an absent one means (API)."""
 MAX_PRIORITY: Final = 9999
 """Highest ``schedulingPriority`` of a service job; the lowest is 0 (API SubmitServiceJob)."""
+MAX_QUEUE_PRIORITY: Final = 1000
+"""Highest ``priority`` of a job queue; the lowest is 0 (CloudFormation AWS::Batch::JobQueue)."""
 MAX_ATTEMPTS: Final = 10
 """Most placements of ``retryStrategy.attempts`` (API ServiceJobRetryStrategy)."""
 MIN_TIME_LIMIT: Final = 600

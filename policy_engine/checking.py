@@ -1,0 +1,188 @@
+"""``check``: what a policy promises, who can stop whose jobs, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from policy_engine.errors import InputError
+from policy_engine.findings import RULES, Finding, Severity, Subject, find
+from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
+from policy_engine.policy import Policy
+from policy_engine.scheduler.choices import Choices
+from policy_engine.sources.declaration import Declaration, QueueDeclaration, QuotaShare
+from policy_engine.sources.document import declaration_of
+from policy_engine.sources.loading import Kind, Source, load
+
+Checkable: TypeAlias = str | Path | Source | Policy
+"""A path (assembly, template or document), what was read from one, or a policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQueue:
+    """What there is to say about one queue."""
+
+    name: str
+    """The queue's name, or its logical id."""
+    policy: Policy | None
+    """None where something in it is wrong or unknown: ``not_reckoned`` says what."""
+    guarantees: tuple[Guarantee, ...]
+    preemptions: tuple[Preemption, ...]
+    findings: tuple[Finding, ...]
+    """The worst first; ignored ones among them."""
+    not_reckoned: InputError | None = None
+    """Why there are no guarantees: the first value that is wrong or unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What ``check`` says about a source."""
+
+    source: Source
+    """What was read."""
+    choices: Choices
+    queues: tuple[CheckedQueue, ...]
+    findings: tuple[Finding, ...]
+    """Those of every queue, and of shares whose queue the source does not declare; the worst first, each once."""
+
+    @property
+    def worst(self) -> Severity | None:
+        """The severity of the worst finding that is not ignored; None where there is none."""
+        return min((f.severity for f in self.findings if not f.is_ignored), key=lambda s: s.rank, default=None)
+
+    def failed(self, fail_on: Severity = Severity.ERROR) -> bool:
+        """Is there a finding at or above the threshold that is not ignored? The command exits with 1 then."""
+        return self.worst is not None and self.worst.reaches(fail_on)
+
+    def verdict(self, fail_on: Severity = Severity.ERROR) -> str:
+        """``fails`` or ``holds``."""
+        return "fails" if self.failed(fail_on) else "holds"
+
+    @property
+    def queue(self) -> str | None:
+        """The name of the queue; None where there are several."""
+        return self.queues[0].name if len(self.queues) == 1 else None
+
+    def to_dict(self, fail_on: Severity = Severity.ERROR) -> dict[str, Any]:
+        """The result as the data of its JSON, but for what every result begins and ends with."""
+        return {
+            "choices": asdict(self.choices),
+            "verdict": self.verdict(fail_on),
+            "queues": [
+                {"name": queue.name, "not_reckoned": queue.not_reckoned and str(queue.not_reckoned)}
+                for queue in self.queues
+            ],
+            "guarantees": [_guarantee(queue.name, row) for queue in self.queues for row in queue.guarantees],
+            "preemption": [_preemption(queue.name, row) for queue in self.queues for row in queue.preemptions],
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def check(
+    source: Checkable,
+    *,
+    queue: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
+    severities: Mapping[str, Severity | str] | None = None,
+) -> CheckResult:
+    """Check every quota-managed queue of the source, or the one that is named.
+
+    Args:
+        source: where the policy comes from, or a policy itself.
+        queue: name, logical id or construct path of the only queue to check.
+        parameters: values of a template's parameters; only where ``source`` is a path.
+        choices: answers to the open choices; those not given keep their defaults.
+        severities: a user's own severities, by finding id.
+
+    Raises:
+        InputError: the source cannot be read, it has no quota-managed queue, or a severity is given for an id that
+            does not exist. What is wrong with a policy that can be read is a finding.
+    """
+    read = _read(source, parameters or {})
+    answers = choices if choices is not None else Choices()
+    own = _severities(severities or {})
+    views = [read.queue(queue)] if queue is not None or not read.queues else list(read.queues)
+    checked = tuple(_check_queue(read.declaration, view, answers, own) for view in views)
+    strays = [] if queue is not None else list(_stray_subjects(read.declaration, answers))
+    findings = [f for one in checked for f in one.findings] + [f for subject in strays for f in find(subject, own)]
+    return CheckResult(read, answers, checked, _each_once(findings))
+
+
+def _read(source: Checkable, parameters: Mapping[str, str]) -> Source:
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, Policy):
+        return Source(Kind.DOCUMENT, "policy", "a policy", declaration_of(source))
+    return load(source, parameters=parameters)
+
+
+def _severities(given: Mapping[str, Severity | str]) -> dict[str, Severity]:
+    known = [rule.id for rule in RULES]
+    for rule_id, severity in given.items():
+        if rule_id not in known:
+            raise InputError(f"no finding {rule_id!r}; there is {', '.join(known)}", key="severity")
+        if severity not in list(Severity):
+            raise InputError(f"{severity!r} is not one of {', '.join(Severity)}", key=f"severity {rule_id}")
+    return {rule_id: Severity(severity) for rule_id, severity in given.items()}
+
+
+def _check_queue(
+    declaration: Declaration, view: QueueDeclaration, choices: Choices, severities: Mapping[str, Severity]
+) -> CheckedQueue:
+    findings = find(Subject(declaration, view, view.shares, choices), severities)
+    try:
+        policy = view.policy()
+    except InputError as error:
+        return CheckedQueue(view.name, None, (), (), findings, error)
+    return CheckedQueue(view.name, policy, guarantees(policy, choices), preemptions(policy, choices), findings)
+
+
+def _stray_subjects(declaration: Declaration, choices: Choices) -> Iterator[Subject]:
+    """The shares whose queue the source does not declare, those of one queue together."""
+    groups: dict[object, list[QuotaShare]] = {}
+    for share in declaration.stray_shares:
+        named = share.queue is not None and isinstance(share.queue.value, str)
+        groups.setdefault(share.queue.value if named and share.queue else share.key, []).append(share)
+    return (Subject(declaration, None, tuple(shares), choices) for shares in groups.values())
+
+
+def _each_once(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The worst first; what two queues share is reported once."""
+    unique: dict[object, Finding] = {}
+    for finding in findings:
+        unique.setdefault((finding.id, finding.resource, finding.place, finding.message), finding)
+    return tuple(sorted(unique.values(), key=lambda finding: finding.severity.rank))
+
+
+def _guarantee(queue: str, row: Guarantee) -> dict[str, Any]:
+    return {
+        "queue": queue,
+        "share": row.share,
+        "unit": row.unit,
+        "limit": row.limit,
+        "guaranteed": row.guaranteed,
+        "reachable": row.reachable,
+        "lendable": row.lendable,
+        "at_risk": row.at_risk,
+        "largest_job": row.largest_job,
+        "larger_jobs": {"rule": row.larger_jobs.value, "reason": row.larger_jobs.reason},
+        "most_evicted": {
+            "across_shares": row.most_evicted.across_shares,
+            "within_share": row.most_evicted.within_share,
+        },
+        "reclaimed_after": "stop_seconds" if row.is_contested else "at once",
+    }
+
+
+def _preemption(queue: str, row: Preemption) -> dict[str, Any]:
+    return {
+        "queue": queue,
+        "share": row.share,
+        "takes_from": row.takes_from,
+        "unit": row.unit,
+        "kind": row.kind.value,
+        "why": row.why,
+    }

@@ -1,0 +1,45 @@
+"""Every rule on its fixtures: ``tests/fixtures/findings/QMxxx/good*.yaml`` and ``bad*.yaml``.
+
+A line of a bad fixture that a finding must stand on is marked with the id and a part of the message:
+``# QM003: 2 capacity limits``. Errors must be marked in every fixture, whatever their id.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from policy_engine.checking import check
+from policy_engine.findings import RULES, Severity
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "findings"
+FILES = sorted(FIXTURES.glob("*/*.yaml"))
+MARK = re.compile(r"# (QM[0-9]{3}): (.*)$")
+
+
+def marks(path: Path, rule_id: str) -> list[tuple[int, str]]:
+    """Line and message of everything that is marked with the id."""
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    return [(line, mark[2]) for line, text in lines if (mark := MARK.search(text)) and mark[1] == rule_id]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_rule_on_fixture(path: Path) -> None:
+    rule_id = path.parent.name
+    findings = check(path).findings
+    expected = marks(path, rule_id)
+    assert bool(expected) == path.stem.startswith("bad"), "a bad fixture is marked, a good one is not"
+
+    found = [f for f in findings if f.id == rule_id]
+    lines = sorted({f.place.position[0] for f in found if f.place.position})
+    assert lines == sorted({line for line, _ in expected}), [f.message for f in found]
+    for finding in found:
+        parts = [part for line, part in expected if finding.place.position and finding.place.position[0] == line]
+        assert any(part in finding.message for part in parts), finding.message
+    others = [f"{f.id} {f.place.key}: {f.message}" for f in findings if f.severity is Severity.ERROR]
+    assert [text for text in others if not text.startswith(rule_id)] == []
+
+
+@pytest.mark.parametrize("rule_id", [rule.id for rule in RULES])
+def test_rule_has_good_and_bad_fixtures(rule_id: str) -> None:
+    assert {path.stem.split("-")[0] for path in (FIXTURES / rule_id).glob("*.yaml")} == {"good", "bad"}
