@@ -45,6 +45,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.outcome",
         "policy_engine.workload",
     ),
+    "policy_engine.arguments": ("policy_engine.errors", "policy_engine.sources", "policy_engine.workload"),
     "policy_engine.program": ("policy_engine._version", "policy_engine.errors"),
     "constructs_quota": ("policy_engine.policy",),
     "constructs_quota.validation": ("constructs_quota", "policy_engine"),
@@ -52,7 +53,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app": ("constructs_quota", "policy_engine", "stacks"),
 }
 # These may import the whole engine, but for the ones after them.
-LAST = ("policy_engine.report", "policy_engine.schema", "policy_engine", "policy_engine.cli", "policy_engine.__main__")
+LAST = (
+    "policy_engine.report",
+    "policy_engine.schema",
+    "policy_engine.running",
+    "policy_engine",
+    "policy_engine.cli",
+    "policy_engine.__main__",
+)
 
 # Who alone may import what is slow to load or reaches out.
 RESERVED: dict[str, tuple[str, ...]] = {
