@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from policy_engine.errors import InputError
 from policy_engine.expectations.evidence import Evidence
 from policy_engine.expectations.finding import Finding
+from policy_engine.expectations.hinges import resting
 from policy_engine.expectations.jobs import describe_at, describe_job, judge_at, judge_job
 from policy_engine.expectations.properties import describe_always, describe_never, judge_always, judge_never
 from policy_engine.expectations.shares import describe_queue, describe_share, judge_queue, judge_share
@@ -39,9 +40,9 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     """
     if not scenario.expect:
         raise InputError("expects nothing; say what should hold under 'expect'", file=scenario.source)
-    workload = scenario.workload(policy)
-    run = simulate(policy, workload, scenario.choices())
-    return Verification(policy, scenario, run, judge(run, scenario))
+    run = simulate(policy, scenario.workload(policy), scenario.choices())
+    verdicts = resting(run, judge(run, scenario), lambda other: judge(other, scenario))
+    return Verification(policy, scenario, run, verdicts)
 
 
 def judge(run: Run, scenario: Scenario) -> tuple[Verdict, ...]:

@@ -38,8 +38,9 @@ class Verdict:
     """Why it matters, in the words of the scenario."""
     depends_on: tuple[str, ...] = ()
     """The open choices that a ``depends`` hinges on."""
-    rests_on: tuple[str, ...] = ()
-    """The open choices that the run had to answer: AWS does not document what it would do there."""
+    rests_on: tuple[str, ...] | None = None
+    """The open choices of which another answer, by itself, would change the verdict: AWS does not document them.
+    None where that was not looked into."""
     counterexample: str | None = None
     """A scenario file that shows the failure."""
     file: str | None = None

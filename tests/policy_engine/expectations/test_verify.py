@@ -96,3 +96,34 @@ def test_choices_and_timing_of_the_scenario_count(tmp_path: Path) -> None:
     result = verified(text, tmp_path, policy)
     assert [verdict.verdict for verdict in result.verdicts] == [Answer.FAILS, Answer.HOLDS, Answer.FAILS]
     assert result.verdicts[0].message == "y started 20s after its submission; expected at most 19s"
+
+
+RECLAIM = """
+    jobs:
+      - {name: old, share: a, priority: 1, duration: 1h}
+      - {name: new, share: a, priority: 1, submit: 5, duration: 1h}
+      - {name: owner, share: b, submit: 60}
+    expect:
+      - {job: new, preempted: 1}
+      - {job: owner, starts_within: 0}
+"""
+
+
+def test_a_verdict_names_what_it_rests_on(tmp_path: Path) -> None:
+    """AWS does not say which of two borrowers is stopped; that one is, it does."""
+    policy = policy_of({"a": "1 LEND_AND_BORROW", "b": "1 LEND"})
+    result = verified(RECLAIM, tmp_path, policy)
+    assert result.verdict == Answer.HOLDS
+    assert [verdict.rests_on for verdict in result.verdicts] == [("victims",), ()]
+    other = verified(RECLAIM + "    choices: {victims: oldest}\n", tmp_path, policy)
+    assert [verdict.verdict for verdict in other.verdicts] == [Answer.FAILS, Answer.HOLDS]
+    assert [verdict.rests_on for verdict in other.verdicts] == [("victims",), ()]
+
+
+def test_long_runs_are_not_run_again(tmp_path: Path) -> None:
+    text = """
+        jobs: [{name: x, share: a, duration: 1s, copies: 400, every: 1s}]
+        expect: [{always: {starts_within: 1s}}]
+        """
+    [verdict] = verified(text, tmp_path).verdicts
+    assert (verdict.verdict, verdict.rests_on) == (Answer.HOLDS, None)
