@@ -143,35 +143,38 @@ class Pass:
 
     def _start_claimant(self, at: float) -> bool:
         """Move 0: a claimant whose victims have all stopped, oldest claim first."""
-        state = self.state
-        moves = (
-            Move(claim.job, claim=claim)
-            for claim in state.claims
-            if not claim.outstanding and state.claimant_can_start(claim)
-        )
-        move = self.chooser.move(moves)
-        if move is None or move.claim is None:
+        move = self.chooser.move(self._ready_claims())
+        if move is None:
             return False
-        state.drop_claim(move.claim, started=True)
-        state.start(move.job, at)
-        self.driver.started(move.job)
+        self.make(move, at)
         return True
+
+    def _ready_claims(self) -> Iterator[Move]:
+        state = self.state
+        for claim in state.claims:
+            if not claim.outstanding and state.claimant_can_start(claim):
+                yield Move(claim.job, claim=claim)
 
     def _move(self, at: float) -> bool:
         """The next of moves 1 to 4; false where there is none."""
-        state = self.state
         looks = self._looks()
         if not looks:
             return False
         move = self._next_move(looks)
         if move is None:
             return False
+        self.make(move, at)
+        return True
+
+    def make(self, move: Move, at: float) -> None:
+        """Make one move."""
+        if move.claim is not None:
+            self.state.drop_claim(move.claim, started=True)
         if move.victims:
             self._preempt(move, at)
         else:
-            state.start(move.job, at)
+            self.state.start(move.job, at)
             self.driver.started(move.job)
-        return True
 
     def _next_move(self, looks: list[Look]) -> Move | None:
         chooser = self.chooser

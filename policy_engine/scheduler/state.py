@@ -78,6 +78,17 @@ class Claim:
         return twin
 
 
+_CHANGING: Final = (
+    *("now", "after", "now_total", "after_total", "held", "held_total"),
+    *("kept_now", "kept_after", "kept_now_total", "kept_after_total"),
+    *("waiting", "unsettled", "needs", "expectant", "owners"),
+    *("priority", "submitted", "runnable_since", "line_key", "run_key", "phase", "preemptions"),
+)
+"""Attributes of a state that moves change in place."""
+_CHANGING_LISTS: Final = ("over", "line", "runners")
+"""The same, of lists in lists."""
+
+
 class State:
     """Everything the next pass depends on. Jobs are added as they become known."""
 
@@ -133,6 +144,22 @@ class State:
         self.preemptions: list[int] = []
         self.turns = 0
         self.adopt(policy)
+
+    def copy(self) -> State:
+        """Another state that is the same now and goes its own way; what no pass changes is shared."""
+        twin = State.__new__(State)
+        twin.__dict__.update(self.__dict__)
+        for name in _CHANGING:
+            setattr(twin, name, getattr(self, name).copy())
+        for name in _CHANGING_LISTS:
+            setattr(twin, name, [inner.copy() for inner in getattr(self, name)])
+        if self.claims:
+            claims = {id(claim): claim.copy() for claim in {*self.claims, *self.claim_of.values()}}
+            twin.claims = [claims[id(claim)] for claim in self.claims]
+            twin.claim_of = {victim: claims[id(claim)] for victim, claim in self.claim_of.items()}
+        else:
+            twin.claims, twin.claim_of = [], dict(self.claim_of)
+        return twin
 
     # --- the policy -----------------------------------------------------------------------------
 
