@@ -76,9 +76,10 @@ report: setup ## Synthesise app.py, verify AWS's walkthrough against it, write b
 	@$(BIN)/policy-engine verify cdk.out examples/walkthrough.yaml --html $(REPORT)/report.html \
 		--markdown $(REPORT)/report.md --json $(REPORT)/report.json --junit $(REPORT)/junit.xml
 
+# A file's tests stay together: they share what is slow to start (Node, a browser, a long run).
 .PHONY: test
 test: setup ## Run the tests (under 2 minutes on 2 cores)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 ## --- upkeep ----------------------------------------------------------------------------------------------
 
