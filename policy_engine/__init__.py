@@ -1,5 +1,73 @@
-"""Checks, simulates and verifies AWS Batch quota shares before they are deployed."""
+"""Checks, simulates and verifies AWS Batch quota shares before they are deployed.
+
+    policy = policy_engine.load_policy("cdk.out")
+    result = policy_engine.verify(policy, "examples/walkthrough.yaml")
+    assert result.verdict == "holds", result.failed
+
+Everything wrong with a file is an ``InputError``: one line that names file, line, column and key.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from policy_engine.checking import CheckResult, check
+    from policy_engine.errors import InputError
+    from policy_engine.expectations import Answer, Verdict
+    from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
+    from policy_engine.policy import Policy
+    from policy_engine.running import SimulationResult, VerificationResult, simulate, verify
+    from policy_engine.scheduler.choices import Choices
+    from policy_engine.simulation import Run
+    from policy_engine.sources import Source, load_policy
+    from policy_engine.workload.scenario import Scenario, load_scenario
+
+__all__ = [
+    "Answer",
+    "CheckResult",
+    "Choices",
+    "InputError",
+    "JobOutcome",
+    "Policy",
+    "QueueOutcome",
+    "Run",
+    "Scenario",
+    "ShareOutcome",
+    "SimulationResult",
+    "Source",
+    "Verdict",
+    "VerificationResult",
+    "__version__",
+    "check",
+    "load_policy",
+    "load_scenario",
+    "simulate",
+    "verify",
+]
+
+_MODULES: Final = {
+    "checking": ("CheckResult", "check"),
+    "errors": ("InputError",),
+    "expectations": ("Answer", "Verdict"),
+    "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
+    "policy": ("Policy",),
+    "running": ("SimulationResult", "VerificationResult", "simulate", "verify"),
+    "scheduler.choices": ("Choices",),
+    "simulation": ("Run",),
+    "sources": ("Source", "load_policy"),
+    "workload.scenario": ("Scenario", "load_scenario"),
+}
+"""Where the public names are; a module is loaded when one of its names is asked for."""
+_HOME: Final = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
