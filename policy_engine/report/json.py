@@ -8,13 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from policy_engine._version import __version__
-from policy_engine.expectations.verdict import Verdict
-from policy_engine.outcome import JobOutcome, ShareOutcome, job_outcomes, share_outcomes
-from policy_engine.report.basis import INSTANT
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Timing
-from policy_engine.scheduler.log import Event
-from policy_engine.simulation import Run
 from policy_engine.sources import Source
 
 Data = dict[str, Any]
@@ -53,49 +48,3 @@ def basis(answers: Choices, timing: Timing | None) -> Data:
 def choices(answers: Choices) -> Data:
     """The answer to every open choice but the times."""
     return asdict(answers)
-
-
-def expectation(verdict: Verdict, *, instant: bool) -> Data:
-    """One expectation, judged; ``instant``: it rests on stopping being instant, as there is no timing."""
-    return {
-        "name": verdict.name,
-        "verdict": verdict.verdict.value,
-        "depends_on": verdict.depends_on,
-        "message": verdict.message,
-        "note": INSTANT if instant else None,
-        "because": verdict.because,
-        "rests_on": verdict.rests_on,
-        "file": verdict.file,
-        "line": verdict.line,
-        "counterexample": verdict.counterexample,
-    }
-
-
-def run(run: Run) -> Data:
-    """What happened: jobs, events, shares."""
-    return {
-        "jobs": [_job(job) for job in job_outcomes(run)],
-        "events": [_event(event) for event in run.log],
-        "shares": [_share(share) for share in share_outcomes(run)],
-    }
-
-
-def _job(job: JobOutcome) -> Data:
-    return asdict(job)
-
-
-def _event(event: Event) -> Data:
-    return {
-        "at": event.at,
-        "kind": event.kind.value,
-        "job": event.job,
-        "share": event.share,
-        "by": event.by,
-        "why": event.why,
-        "reason": event.reason,
-        "usage": event.usage,
-    }
-
-
-def _share(share: ShareOutcome) -> Data:
-    return asdict(share)

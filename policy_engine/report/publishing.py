@@ -7,20 +7,42 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from policy_engine.report import json, junit, markdown, runs, sarif
-from policy_engine.report.blocks import Section
 from policy_engine.report.result import Report
 from policy_engine.report.writing import write_report
 
+# Formats are imported where they are asked for: most runs ask for one of six.
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+def text(report: Report, console: Console) -> str:
+    """For a terminal, or what reads instead of one."""
+    from policy_engine.report.text import render
+
+    return render(report.summary(), console)
+
+
+def json(report: Report) -> str:
+    """For scripts."""
+    from policy_engine.report.json import text
+
+    return text(report.data())
+
+
+def markdown(report: Report) -> str:
+    """For a comment on a pull request."""
+    from policy_engine.report.markdown import render
+
+    return render(report.page())
+
+
 def html(report: Report) -> str:
-    """The report as one HTML page. Raises InputError without the extra ``html``."""
+    """For a browser. Raises InputError without the extra ``html``."""
     from policy_engine.report.html import require_extra
 
     require_extra()
+    from policy_engine.report import runs
+    from policy_engine.report.blocks import Section
     from policy_engine.report.html.lanes import lanes
     from policy_engine.report.html.rendering import render
 
@@ -33,12 +55,26 @@ def html(report: Report) -> str:
     return render(replace(page, sections=[*page.sections, *happened]))
 
 
+def junit(report: Report) -> str:
+    """For a CI server."""
+    from policy_engine.report.junit import render
+
+    return render(report.suites())
+
+
+def sarif(report: Report) -> str:
+    """For code scanning."""
+    from policy_engine.report.sarif import render
+
+    return render(report.findings(), report.head().rests_on)
+
+
 FILES: Final[Mapping[str, Callable[[Report], str]]] = {
-    "json": lambda report: json.text(report.data()),
-    "markdown": lambda report: markdown.render(report.page()),
+    "json": json,
+    "markdown": markdown,
     "html": html,
-    "junit": lambda report: junit.render(report.suites()),
-    "sarif": lambda report: sarif.render(report.findings(), report.summary().rests_on),
+    "junit": junit,
+    "sarif": sarif,
 }
 """Kind of file to what is written into it."""
 
@@ -51,8 +87,4 @@ def write_files(report: Report, files: Mapping[str, Path]) -> None:
 
 def shown(report: Report, form: str, console: Callable[[], Console]) -> str:
     """What goes to standard output: ``text``, ``json`` or ``markdown``."""
-    if form != "text":
-        return FILES[form](report)
-    from policy_engine.report import text
-
-    return text.render(report.summary(), console())
+    return text(report, console()) if form == "text" else FILES[form](report)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from policy_engine.report.blocks import Page
-from policy_engine.report.junit import Suite
-from policy_engine.report.sarif import Result
-from policy_engine.report.story import Story
+if TYPE_CHECKING:
+    from policy_engine.report.blocks import Page
+    from policy_engine.report.junit import Suite
+    from policy_engine.report.sarif import Result
+    from policy_engine.report.story import Story
 
 
 class Report(Protocol):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import asdict
+from typing import Any, Final
 
 from policy_engine.outcome import JobOutcome, Waits, job_outcomes, share_outcomes
 from policy_engine.report import tables
@@ -11,6 +12,7 @@ from policy_engine.report.blocks import Block, Column, Details, Lines, Name, Sec
 from policy_engine.report.story import Story, most_telling
 from policy_engine.report.times import instance_time, rough
 from policy_engine.report.wording import ended, plural
+from policy_engine.scheduler.log import Event
 from policy_engine.simulation import Run
 from policy_engine.workload.durations import duration_text
 
@@ -129,3 +131,25 @@ def folded(told: Story) -> Iterator[Block]:
 def _open(block: Block) -> Block:
     """Folded once is enough."""
     return block.blocks[0] if isinstance(block, Details) and len(block.blocks) == 1 else block
+
+
+def data(run: Run) -> dict[str, Any]:
+    """What happened, as JSON has it: jobs, events, shares."""
+    return {
+        "jobs": [asdict(job) for job in job_outcomes(run)],
+        "events": [_event(event) for event in run.log],
+        "shares": [asdict(share) for share in share_outcomes(run)],
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "at": event.at,
+        "kind": event.kind,
+        "job": event.job,
+        "share": event.share,
+        "by": event.by,
+        "why": event.why,
+        "reason": event.reason,
+        "usage": event.usage,
+    }

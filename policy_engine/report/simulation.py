@@ -73,7 +73,7 @@ class SimulationReport:
             "choices": json.choices(run.choices),
             "verdict": None,
             "expectations": [],
-            **json.run(run),
+            **runs.data(run),
             **json.basis(run.choices, run.workload.timing),
         }
 

@@ -245,7 +245,22 @@ def _data(one: Verified) -> dict[str, Any]:
         "scenario": one.scenario,
         "choices": json.choices(run.choices),
         "verdict": verification.verdict,
-        "expectations": [json.expectation(verdict, instant=instant) for verdict, instant in one.judged()],
-        **json.run(run),
+        "expectations": [_expectation(verdict, instant) for verdict, instant in one.judged()],
+        **runs.data(run),
         **json.basis(run.choices, run.workload.timing),
+    }
+
+
+def _expectation(verdict: Verdict, instant: bool) -> dict[str, Any]:
+    return {
+        "name": verdict.name,
+        "verdict": verdict.verdict,
+        "depends_on": verdict.depends_on,
+        "message": verdict.message,
+        "note": INSTANT if instant else None,
+        "because": verdict.because,
+        "rests_on": verdict.rests_on,
+        "file": verdict.file,
+        "line": verdict.line,
+        "counterexample": verdict.counterexample,
     }

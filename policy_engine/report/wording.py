@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from policy_engine.outcome import Attempt
+from typing import TYPE_CHECKING
+
 from policy_engine.policy import UNLIMITED, Share
+
+if TYPE_CHECKING:
+    # slow to load for what never runs anything
+    from policy_engine.outcome import Attempt
 
 _ENDED = {
     "cross_share": "preempted (cross-share)",
