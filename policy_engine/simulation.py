@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import floor, inf
+from typing import Final
 
 from policy_engine.policy import Policy, ServiceEnvironment, Share, SharingStrategy, StuckReason
 from policy_engine.policy import State as Switch
@@ -84,6 +85,13 @@ LAST = 1.7e308
 """Seconds; nothing is later, and what never ends is at infinity."""
 
 
+_CHANGING: Final = (
+    *("due", "decisions", "limits", "stuck", "arrivals", "updates"),
+    *("stamp", "work_from", "ends_at", "times_out", "work_left", "resumes", "placements", "short_of_capacity"),
+)
+"""Attributes of a clock that change in place as time goes by."""
+
+
 class Clock:
     """Virtual time over one state: what happens when. All times are seconds."""
 
@@ -143,6 +151,18 @@ class Clock:
             if job.started is not None:
                 self._begin(number, job.started)
 
+    def copy(self) -> Clock:
+        """Another clock that stands at the same time and goes its own way."""
+        twin = Clock.__new__(Clock)
+        twin.__dict__.update(self.__dict__)
+        for name in _CHANGING:
+            setattr(twin, name, getattr(self, name).copy())
+        twin.log = Log(self.jobs)
+        twin.rows = twin.log.rows = self.rows.copy()
+        twin.state = self.state.copy()
+        twin.passes = self.passes.copy(twin.state, twin)
+        return twin
+
     # --- the loop -------------------------------------------------------------------------------
 
     def run(self) -> None:  # noqa: C901 - the inner loop: every event of a long history passes here
@@ -189,6 +209,37 @@ class Clock:
                 again = bool(due) and due[0][0] <= at  # a job that ended at this very instant: all again
         if self.until < inf:
             self.at = self.until
+
+    def next_instant(self) -> float:
+        """The next instant at which something is due; infinity where nothing is to come."""
+        due, stamps = self.due, self.stamp
+        while due and stamps[due[0][1]] != due[0][2]:
+            heappop(due)
+        at = min(due[0][0] if due else inf, self._next_rare())
+        return min(at, self.submit[self.arrivals[-1]]) if self.arrivals else at
+
+    def pass_over(self, at: float, ending: int | None = None) -> bool:
+        """Let time go to ``at`` and happen what is due then, and one job end; true where a pass follows."""
+        self.at = at
+        changed = ending is not None
+        if ending is not None:
+            self.stamp[ending] += 1
+            self.ends_at[ending] = at
+            self._end(ending)
+        while self.due and self.due[0][0] <= at:
+            _, job, stamp = heappop(self.due)
+            if stamp == self.stamp[job]:
+                changed = True
+                if self.ends_at[job] <= at:
+                    self._end(job)
+                else:
+                    self._stopped(job)
+        changed = self._update(at) or changed
+        if self.arrivals and self.submit[self.arrivals[-1]] <= at:
+            self._submit_due(at)
+            changed = True
+        changed = self._end_stuck(at) or changed
+        return self.timing.queue_latency <= 0 or self._decision_due(at, changed)
 
     def _next_rare(self) -> float:
         """The next instant of those that most runs have few of."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.log import Why
-from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, WAITS, Claim, State
+from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
 
 MOVES_PER_JOB = 10
@@ -25,7 +25,8 @@ class Move(NamedTuple):
 
     job: int
     victims: Sequence[int] = ()
-    claim: Claim | None = None
+    claims: bool = False
+    """It is a claimant whose victims have all stopped."""
 
 
 class Driver(Protocol):
@@ -44,8 +45,11 @@ class Driver(Protocol):
 class Chooser(Protocol):
     """Who answers what AWS leaves open."""
 
-    def move(self, moves: Iterator[Move]) -> Move | None:
-        """One of these moves, which come in the rule's order; None where there are none."""
+    def move(self, moves: Iterator[Move], order: str) -> Move | None:
+        """One of these moves, which come in the rule's order; None where there are none.
+
+        ``order`` names the choice by which jobs are ordered (C1 or C2), or is empty where that is not open.
+        """
 
     def sets(self, search: Search) -> Iterable[Sequence[int]]:
         """The sets of victims to consider, each legal, the rule's choice first."""
@@ -54,7 +58,7 @@ class Chooser(Protocol):
 class Rule:
     """The default: the first move, and the one set that the rule of C8 chooses."""
 
-    def move(self, moves: Iterator[Move]) -> Move | None:
+    def move(self, moves: Iterator[Move], order: str) -> Move | None:  # noqa: ARG002 - the rule has ordered them
         """The first move."""
         return next(moves, None)
 
@@ -94,10 +98,18 @@ class Pass:
             choices.head_of_line == "strict" and not self.blocked_owners_keep and not self.partly_borrowed
         )
         """A share has one head, and what it can do depends on the usage alone."""
+        self.either_kind = choices.reclaim_or_in_share == "any"
         self.in_share_first = choices.reclaim_or_in_share == "in_share_first"
         self.instant = -inf
         self.moves = 0
         """Made at this instant."""
+
+    def copy(self, state: State, driver: Driver) -> Pass:
+        """The same pass over a copy of the state, for another driver."""
+        twin = Pass.__new__(Pass)
+        twin.__dict__.update(self.__dict__)
+        twin.state, twin.driver, twin.misfits = state, driver, set(self.misfits)
+        return twin
 
     def settle(self, at: float) -> None:  # noqa: C901 - the inner loop
         """Make moves until none is left, at ``at`` seconds.
@@ -139,11 +151,26 @@ class Pass:
         self.moves = made
         state.settle_all()
 
+    def look_for_moves(self) -> bool:
+        """Ask the chooser for one move without making it; false where there is none."""
+        state = self.state
+        if not state.dispatching:
+            return False
+        if self.blocked_owners_keep:
+            state.keep_for_blocked_owners()
+        if state.claims and self.chooser.move(self._ready_claims(), "") is not None:
+            return True
+        looks = self._looks() if state.unsettled else []
+        if looks and self._next_move(looks) is not None:
+            return True
+        state.settle_all()
+        return False
+
     # --- moves ----------------------------------------------------------------------------------
 
     def _start_claimant(self, at: float) -> bool:
         """Move 0: a claimant whose victims have all stopped, oldest claim first."""
-        move = self.chooser.move(self._ready_claims())
+        move = self.chooser.move(self._ready_claims(), "")
         if move is None:
             return False
         self.make(move, at)
@@ -153,7 +180,7 @@ class Pass:
         state = self.state
         for claim in state.claims:
             if not claim.outstanding and state.claimant_can_start(claim):
-                yield Move(claim.job, claim=claim)
+                yield Move(claim.job, claims=True)
 
     def _move(self, at: float) -> bool:
         """The next of moves 1 to 4; false where there is none."""
@@ -168,8 +195,9 @@ class Pass:
 
     def make(self, move: Move, at: float) -> None:
         """Make one move."""
-        if move.claim is not None:
-            self.state.drop_claim(move.claim, started=True)
+        if move.claims:
+            claim = next(claim for claim in self.state.claims if claim.job == move.job)
+            self.state.drop_claim(claim, started=True)
         if move.victims:
             self._preempt(move, at)
         else:
@@ -183,17 +211,17 @@ class Pass:
         stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
         move = None
         if inside:
-            move = chooser.move(self._own_capacity(inside, reclaim=not self.in_share_first))
+            move = chooser.move(self._own_capacity(inside, reclaim=not self.in_share_first), "share_order")
         if move is None and stuck:
-            move = chooser.move(self._in_share(stuck, inside=True))
+            move = chooser.move(self._in_share(stuck, inside=True), "share_order")
         if move is None and inside and self.in_share_first:
-            move = chooser.move(self._own_capacity(inside, reclaim=True))
+            move = chooser.move(self._own_capacity(inside, reclaim=True), "share_order")
         if move is None and beyond:
-            move = chooser.move(self._borrowing(beyond))
+            move = chooser.move(self._borrowing(beyond), "idle_assignment")
         if move is None and self.partly_borrowed:
-            move = chooser.move(self._reclaim_own_part(looks))
+            move = chooser.move(self._reclaim_own_part(looks), "share_order")
         if move is None and stuck:
-            move = chooser.move(self._in_share(stuck, inside=False))
+            move = chooser.move(self._in_share(stuck, inside=False), "share_order")
         return move
 
     def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
@@ -205,6 +233,10 @@ class Pass:
             elif reclaim:
                 for victims in self._sets(look.job, Kind.CROSS):
                     yield Move(look.job, victims)
+                if self.either_kind and self._may_preempt_own(look):
+                    own = self._sets(look.job, Kind.OWN)
+                    yield from (Move(look.job, victims) for victims in own if self._ends_inside(look.job, victims))
+                    yield from (Move(look.job, victims) for victims in self._sets(look.job, Kind.MIXED))
 
         return self._offers(looks, moves)
 

@@ -323,6 +323,8 @@ class Search:
 
     def minimal_sets(self) -> Iterator[list[int]]:
         """Every inclusion-minimal legal set, smallest first."""
+        if not self._possible():
+            return
         keys = self.cross_candidates() if self.kind & Kind.CROSS else []
         if self.kind & Kind.OWN:
             keys = [*keys, *self.own_candidates()]
@@ -331,9 +333,18 @@ class Search:
         for size in range(1, len(jobs) + 1):
             for subset in combinations(jobs, size):
                 chosen = set(subset)
-                if not any(smaller <= chosen for smaller in found) and self.legal(list(subset)):
-                    found.append(chosen)
-                    yield list(subset)
+                if any(smaller <= chosen for smaller in found) or not self.legal(list(subset)):
+                    continue
+                if self.kind is Kind.MIXED and self._one_kind_does(subset):
+                    continue
+                found.append(chosen)
+                yield list(subset)
+
+    def _one_kind_does(self, victims: Iterable[int]) -> bool:
+        """Would those of one kind among them do by themselves?"""
+        own = [victim for victim in victims if self.state.share_of[victim] == self.share]
+        cross = [victim for victim in victims if self.state.share_of[victim] != self.share]
+        return self.fits(own) or self.fits(cross)
 
 
 def most_taken(must: list[int], may: list[int], excess: int) -> int:
