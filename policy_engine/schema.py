@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from policy_engine.policy import MAX_QUOTA_SHARES, Policy, SharingStrategy
+from policy_engine.workload.scenario_file import ScenarioFile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -27,5 +28,10 @@ def policy_schema() -> dict[str, Any]:
     return {"$schema": DIALECT, **schema}
 
 
-SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {"policy": policy_schema}
+def scenario_schema() -> dict[str, Any]:
+    """The schema of a scenario file."""
+    return {"$schema": DIALECT, **ScenarioFile.model_json_schema(), "title": "Scenario file"}
+
+
+SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {"policy": policy_schema, "scenario": scenario_schema}
 """What ``policy-engine schema`` can be asked for."""

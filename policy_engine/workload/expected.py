@@ -134,7 +134,7 @@ class AtExpectation(Expectation):
     at: Duration = Field(description="Seconds from the scenario's zero.")
     running: tuple[Text, ...] | None = Field(default=None, description="RUNNING, or being stopped.")
     runnable: tuple[Text, ...] | None = Field(default=None, description="RUNNABLE, claimants included.")
-    succeeded: tuple[Text, ...] | None = None
+    succeeded: tuple[Text, ...] | None = Field(default=None, description="SUCCEEDED.")
     failed: tuple[Text, ...] | None = Field(default=None, description="FAILED, terminated jobs included.")
     dispatched: tuple[Text, ...] | None = Field(default=None, description="Every job with capacity.")
     exactly: bool = Field(default=False, strict=True, description="No other job is in the states named.")
@@ -158,7 +158,7 @@ class JobExpectation(Expectation):
 
     form: ClassVar[str] = "job"
 
-    job: Text
+    job: Text = Field(description="Its name; of copies, with the number.")
     starts_within: Duration | None = Field(default=None, description="Seconds from submission to first start.")
     finishes_within: Duration | None = Field(default=None, description="Seconds from submission to success.")
     preempted: CountBound | None = Field(default=None, description="Attempts that a preemption ended.")
@@ -171,7 +171,7 @@ class JobExpectation(Expectation):
         " least one. Anything else: how AWS's status reason of the job begins.",
     )
     lost_work: DurationBound | None = Field(default=None, description="Instance-time: 2h is two instance-hours.")
-    never_starts: bool | None = Field(default=None, strict=True)
+    never_starts: bool | None = Field(default=None, strict=True, description="false: it starts at some time.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -182,10 +182,10 @@ class JobExpectation(Expectation):
 class Waits(Declared):
     """Bounds on the waits to the first start of a share's jobs; percentiles by nearest rank."""
 
-    mean: DurationBound | None = None
-    p50: DurationBound | None = None
-    p95: DurationBound | None = None
-    max: DurationBound | None = None
+    mean: DurationBound | None = Field(default=None, description="The mean.")
+    p50: DurationBound | None = Field(default=None, description="The median.")
+    p95: DurationBound | None = Field(default=None, description="95 percent wait no longer.")
+    max: DurationBound | None = Field(default=None, description="The longest.")
 
     @property
     def bounds(self) -> dict[str, Bound[Duration]]:
@@ -205,12 +205,12 @@ class ShareExpectation(Expectation):
 
     form: ClassVar[str] = "share"
 
-    share: Text
+    share: Text = Field(description="Its name.")
     wait: Waits | None = Field(default=None, description="Of its jobs that started.")
     usage: CountBound | None = Field(default=None, description="Most instances that it held at once.")
     borrowed: CountBound | None = Field(default=None, description="Most instances that it borrowed at once.")
-    preemptions_suffered: CountBound | None = None
-    preemptions_caused: CountBound | None = None
+    preemptions_suffered: CountBound | None = Field(default=None, description="Of its jobs' attempts.")
+    preemptions_caused: CountBound | None = Field(default=None, description="For its jobs, in whatever share.")
     lost_instance_hours: AmountBound | None = Field(default=None, description="Work that its jobs lost.")
 
     @model_validator(mode="after")
@@ -223,7 +223,7 @@ class ShareExpectation(Expectation):
 class Queue(Declared):
     """The queue, where its expectation stands below the key."""
 
-    utilization: AmountBound
+    utilization: AmountBound = Field(description="Busy instance-seconds by those of the environment, 0 to 1.")
 
 
 class QueueExpectation(Expectation):
@@ -265,7 +265,7 @@ Holds = Annotated[bool, Field(strict=True), BeforeValidator(_only_true), WithJso
 class Within(Declared):
     """How soon."""
 
-    within: Duration | None = None
+    within: Duration | None = Field(default=None, description="Seconds; absent: as long as stopping takes.")
 
 
 def _plain_name(data: object) -> object:
@@ -362,7 +362,9 @@ class AlwaysExpectation(Expectation):
 
     form: ClassVar[str] = "always"
 
-    always: Annotated[AlwaysProperty, BeforeValidator(_plain_name)] = Field(json_schema_extra=_or_plain_name)
+    always: Annotated[AlwaysProperty, BeforeValidator(_plain_name)] = Field(
+        description="The property: a name, or a key with its value.", json_schema_extra=_or_plain_name
+    )
     within: Duration | None = Field(default=None, description="The same as under always.")
 
     @property

@@ -31,17 +31,17 @@ from policy_engine.workload.expected import AnyExpectation, Count, WholeNumber, 
 class Group(Declared):
     """One instance group of a job over several instance types."""
 
-    instance_type: Text
-    instance_count: Count = 1
+    instance_type: Text = Field(description="A SageMaker instance type of the service environment.")
+    instance_count: Count = Field(default=1, description="Instances of it.")
 
 
 class JobEntry(Declared):
     """What jobs under ``jobs`` and ``running`` have in common."""
 
     name: Text = Field(min_length=1, description="Unique; what expectations and reports call it.")
-    share: Text
+    share: Text = Field(description="The quota share that it is submitted to.")
     instance_type: Text | None = Field(default=None, description="Default: the only one of the service environment.")
-    instance_count: Count = 1
+    instance_count: Count = Field(default=1, description="Instances, all at once or not at all.")
     instance_groups: tuple[Group, ...] | None = Field(
         default=None, description="Instead of the two above: a job over several instance types."
     )
@@ -87,25 +87,27 @@ class RunningJob(JobEntry):
 class PriorityUpdate(Declared):
     """UpdateServiceJob."""
 
-    job: Text
-    priority: Priority
+    job: Text = Field(description="Its name.")
+    priority: Priority = Field(description="The new schedulingPriority, 0 to 9999.")
 
 
 class JobName(Declared):
     """TerminateServiceJob."""
 
-    job: Text
+    job: Text = Field(description="Its name.")
 
 
 class ShareUpdate(Declared):
     """UpdateQuotaShare: what is absent stays."""
 
-    share: Text
-    capacity_limits: CapacityLimits | None = None
-    strategy: SharingStrategy | None = None
-    borrow_limit: BorrowLimit | None = None
-    in_share_preemption: bool | None = Field(default=None, strict=True)
-    state: State | None = None
+    share: Text = Field(description="Its name.")
+    capacity_limits: CapacityLimits | None = Field(default=None, description="The new limits, instead of all old ones.")
+    strategy: SharingStrategy | None = Field(default=None, description="What happens to idle capacity.")
+    borrow_limit: BorrowLimit | None = Field(default=None, description="Percent of the own limit; -1: unlimited.")
+    in_share_preemption: bool | None = Field(
+        default=None, strict=True, description="May a job stop jobs of the same share with lower priority?"
+    )
+    state: State | None = Field(default=None, description="A DISABLED share takes no new jobs.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -114,16 +116,16 @@ class ShareUpdate(Declared):
 
 
 class ShareName(Declared):
-    """DeleteQuotaShare."""
+    """DeleteQuotaShare: its jobs are terminated."""
 
-    share: Text
+    share: Text = Field(description="Its name.")
 
 
 class EnvironmentUpdate(Declared):
     """UpdateServiceEnvironment: what is absent stays."""
 
-    capacity_limits: CapacityLimits | None = None
-    state: State | None = None
+    capacity_limits: CapacityLimits | None = Field(default=None, description="The new limits, instead of all old ones.")
+    state: State | None = Field(default=None, description="DISABLED dispatches nothing.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -134,7 +136,7 @@ class EnvironmentUpdate(Declared):
 class QueueUpdate(Declared):
     """UpdateJobQueue."""
 
-    state: State
+    state: State = Field(description="A DISABLED queue takes no new jobs.")
 
 
 def _check_update(update: ShareUpdate | EnvironmentUpdate) -> None:
@@ -148,13 +150,15 @@ def _check_update(update: ShareUpdate | EnvironmentUpdate) -> None:
 class Event(Declared):
     """Something that is done to the queue or a job: one verb."""
 
-    at: Duration
-    update_priority: PriorityUpdate | None = None
-    terminate: JobName | None = None
-    update_share: ShareUpdate | None = None
-    delete_share: ShareName | None = None
-    update_service_environment: EnvironmentUpdate | None = None
-    update_queue: QueueUpdate | None = None
+    at: Duration = Field(description="Seconds from the scenario's zero.")
+    update_priority: PriorityUpdate | None = Field(default=None, description="Changes the priority of a job.")
+    terminate: JobName | None = Field(default=None, description="Ends a job.")
+    update_share: ShareUpdate | None = Field(default=None, description="Changes a quota share.")
+    delete_share: ShareName | None = Field(default=None, description="Deletes a quota share and ends its jobs.")
+    update_service_environment: EnvironmentUpdate | None = Field(
+        default=None, description="Changes the service environment; a lowered capacity stops nothing."
+    )
+    update_queue: QueueUpdate | None = Field(default=None, description="Changes the job queue.")
 
     @property
     def verb(self) -> str:
@@ -247,12 +251,6 @@ class ScenarioFile(Declared):
     timing: TimingEntry = Field(default_factory=TimingEntry)
     running: tuple[RunningJob, ...] = Field(default=(), description="Dispatched before time 0, in submit order.")
     jobs: tuple[WaitingJob, ...] = Field(default=(), description="In submit order.")
-    events: tuple[Event, ...] = ()
+    events: tuple[Event, ...] = Field(default=(), description="At one instant they apply by kind, not by place here.")
     until: Duration | None = Field(default=None, description="Ends the run; absent: the last event does.")
-    expect: tuple[AnyExpectation, ...] = ()
-
-
-def scenario_schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario file."""
-    schema = ScenarioFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "policy-engine scenario"}
+    expect: tuple[AnyExpectation, ...] = Field(default=(), description="What must hold; judged by verify.")

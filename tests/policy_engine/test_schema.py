@@ -4,11 +4,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from policy_engine.policy import Policy
 from policy_engine.schema import SCHEMAS
-from tests.policy_engine.sources.templates import policies
+from tests.policy_engine.sources.templates import few, policies
 
 POLICY = SCHEMAS["policy"]()
 VALIDATOR = jsonschema.Draft202012Validator(POLICY)
@@ -27,12 +27,14 @@ def test_every_schema_is_one_and_says_what_it_is(name: str) -> None:
     assert schema["description"]
 
 
-def test_the_fields_of_a_policy_document_are_described() -> None:
-    assert described(POLICY)
-    assert all(described(part) for part in POLICY["$defs"].values() if "properties" in part)
+@pytest.mark.parametrize("name", ["policy", "scenario"])
+def test_the_fields_of_a_file_are_described(name: str) -> None:
+    schema = SCHEMAS[name]()
+    assert described(schema)
+    assert all(described(part) for part in schema["$defs"].values() if "properties" in part)
 
 
-@settings(max_examples=30)
+@few
 @given(policy=policies())
 def test_every_policy_is_valid(policy: Policy) -> None:
     VALIDATOR.validate(policy.document())

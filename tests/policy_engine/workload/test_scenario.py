@@ -25,9 +25,9 @@ from policy_engine.scheduler.jobs import (
     UpdateShare,
     Workload,
 )
+from policy_engine.schema import scenario_schema
 from policy_engine.workload import scenario as scenario_module
 from policy_engine.workload.scenario import Scenario, load_scenario
-from policy_engine.workload.scenario_file import scenario_schema
 
 ONE = "ml.g5.xlarge"
 TWO = "ml.g5.2xlarge"
