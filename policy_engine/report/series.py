@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
-from policy_engine.outcome import Step, policies
-from policy_engine.policy import Policy
-from policy_engine.simulation import Run
+from policy_engine.outcome import Step
 
 BANDS: Final = ("own", "lent", "reserved", "free", "unallocated", "borrowed")
 """What an instance can be, from the bottom of a chart to its top."""
-MOST_INTERVALS: Final = 240
-"""More than these are averaged over as many equal spans: no screen shows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,67 +32,118 @@ class Interval:
         return sum(self.levels)
 
 
-def of_share(steps: Sequence[Step], share: str, end: float) -> list[Interval]:
-    """The share's instances from the first step to ``end``: used, lent, kept back, free, borrowed."""
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The instances of one type that a share or the queue has over time."""
 
-    def levels(step: Step) -> tuple[float, ...]:
-        own, borrowed = step.own.get(share, 0), step.borrowed.get(share, 0)
-        lent, reserved, free = (of.get(share, 0) for of in (step.lent, step.reserved, step.free))
-        return own, lent, reserved, free, 0, borrowed
+    intervals: Sequence[Interval]
+    peaks: tuple[float, ...]
+    """The highest that each of ``BANDS`` ever was."""
+    most_used: float
+    """Most instances in use at once."""
+    mean_over: float | None
+    """Seconds over which each interval is the mean; None where they are exact."""
 
-    return _intervals(steps, levels, end)
+    @property
+    def is_ever_there(self) -> bool:
+        """Is there ever any instance?"""
+        return any(self.peaks)
 
-
-def of_queue(steps: Sequence[Step], end: float) -> list[Interval]:
-    """The queue's instances: in use by their owners, in use by borrowers, kept back, free, nobody's."""
-
-    def levels(step: Step) -> tuple[float, ...]:
-        own, borrowed, reserved, free = (sum(of.values()) for of in (step.own, step.borrowed, step.reserved, step.free))
-        return own, borrowed, reserved, free, step.unallocated, 0
-
-    return _intervals(steps, levels, end)
-
-
-def _intervals(steps: Sequence[Step], levels: Callable[[Step], tuple[float, ...]], end: float) -> list[Interval]:
-    found: list[Interval] = []
-    for step, until in zip(steps, [*(step.at for step in steps[1:]), end], strict=True):
-        now = levels(step)
-        if found and found[-1].levels == now:
-            found[-1] = Interval(found[-1].start, until, now)
-        elif until > step.at:
-            found.append(Interval(step.at, until, now))
-    return found
+    def mean(self) -> tuple[float, ...]:
+        """The mean of each of ``BANDS`` over all of it."""
+        seconds = sum(interval.end - interval.start for interval in self.intervals)
+        weighted = (
+            [level * (interval.end - interval.start) for level in interval.levels] for interval in self.intervals
+        )
+        return tuple(sum(band) / seconds for band in zip(*weighted, strict=True))
 
 
-def binned(intervals: Sequence[Interval], most: int = MOST_INTERVALS) -> list[Interval]:
-    """The same intervals, or their means over ``most`` equal spans where there are more."""
-    if len(intervals) <= most:
-        return list(intervals)
-    start, end = intervals[0].start, intervals[-1].end
-    width = (end - start) / most
-    edges = [start + width * number for number in range(most)] + [end]
-    starts = [interval.start for interval in intervals]
-    means: list[Interval] = []
-    for low, high in pairwise(edges):
-        inside = intervals[bisect_right(starts, low) - 1 : bisect_right(starts, high)]
-        means.append(Interval(low, high, _mean(inside, low, high)))
-    return means
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The instances of one type over time, from 0 to the end of the run."""
+
+    queue: Course
+    """All shares together: in use by owners, in use by borrowers, kept back, free, nobody's."""
+    shares: Mapping[str, Course]
+    """Share to its own: in use, lent, kept back, free, borrowed."""
 
 
-def _mean(intervals: Iterable[Interval], low: float, high: float) -> tuple[float, ...]:
-    sums = [0.0] * len(BANDS)
-    for interval in intervals:
-        share = (min(high, interval.end) - max(low, interval.start)) / (high - low)
+def timeline(steps: Iterable[Step], shares: Iterable[str], end: float, most: int) -> Timeline:
+    """The timeline of the steps of one instance type until ``end`` seconds; one walk over them.
+
+    A course of more than ``most`` intervals is averaged over as many equal ones: no screen shows more.
+    """
+    queue = _Collector(end, most)
+    of_share = {share: _Collector(end, most) for share in shares}
+    for step in steps:
+        own, borrowed, lent, reserved, free = step.own, step.borrowed, step.lent, step.reserved, step.free
+        for share, course in of_share.items():
+            if share in own:
+                course.change(step.at, (own[share], lent[share], reserved[share], free[share], 0, borrowed[share]))
+            else:  # a share that was deleted has nothing
+                course.change(step.at, (0,) * len(BANDS))
+        sums = [sum(levels.values()) for levels in (own, borrowed, reserved, free)]
+        queue.change(step.at, (*sums, step.unallocated, 0))
+    return Timeline(queue.course(), {share: course.course() for share, course in of_share.items()})
+
+
+class _Collector:
+    """Takes what there is from one time to the next, exactly at first, as means once that is too much."""
+
+    def __init__(self, end: float, most: int) -> None:
+        self.end = end
+        self.most = most
+        self.width = end / most
+        self.exact: list[Interval] = []
+        self.sums: list[list[float]] | None = None
+        """Of each equal span, the instance-seconds of each band; None while all is exact."""
+        self.since = 0.0
+        self.levels: tuple[float, ...] | None = None
+        self.peaks = [0.0] * len(BANDS)
+        self.most_used = 0.0
+
+    def change(self, at: float, levels: tuple[float, ...]) -> None:
+        """From ``at`` seconds on there are these."""
+        if levels == self.levels:
+            return
+        if self.levels is not None and at > self.since:
+            self._close(Interval(self.since, at, self.levels))
+        self.since, self.levels = at, levels
+
+    def course(self) -> Course:
+        """All of it, until the end."""
+        if self.levels is not None and self.end > self.since:
+            self._close(Interval(self.since, self.end, self.levels))
+        if self.sums is None:
+            return Course(self.exact, tuple(self.peaks), self.most_used, None)
+        means = [
+            Interval(self.width * n, self.width * (n + 1), tuple(seconds / self.width for seconds in sums))
+            for n, sums in enumerate(self.sums)
+        ]
+        return Course(means, tuple(self.peaks), self.most_used, self.width)
+
+    def _close(self, interval: Interval) -> None:
+        self.most_used = max(self.most_used, interval.used)
         for band, level in enumerate(interval.levels):
-            sums[band] += max(0.0, share) * level
-    return tuple(sums)
+            if level > self.peaks[band]:
+                self.peaks[band] = level
+        if self.sums is None:
+            self.exact.append(interval)
+            if len(self.exact) > self.most:
+                self.sums = [[0.0] * len(BANDS) for _ in range(self.most)]
+                for earlier in self.exact:
+                    self._spread(self.sums, earlier)
+        else:
+            self._spread(self.sums, interval)
 
-
-def limits(run: Run, of: Callable[[Policy], int]) -> list[tuple[float, int]]:
-    """A limit or capacity over time, in instances: since when, in seconds, and what it is."""
-    found: list[tuple[float, int]] = []
-    for index, policy in policies(run):
-        at, limit = (run.log.rows[index][0] if index >= 0 else 0.0), of(policy)
-        if not found or found[-1][1] != limit:
-            found.append((at, limit))
-    return found
+    def _spread(self, sums: list[list[float]], interval: Interval) -> None:
+        start = interval.start
+        number = min(int(start / self.width), self.most - 1)
+        while start < interval.end:
+            stop = interval.end if number == self.most - 1 else min(interval.end, self.width * (number + 1))
+            for band, level in enumerate(interval.levels):
+                if level:
+                    sums[number][band] += level * max(0.0, stop - start)
+            start, number = max(start, stop), number + 1
+            if number == self.most:
+                return

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
-from policy_engine.outcome import JobOutcome, Step, steps
-from policy_engine.report.series import Interval, of_share
+from policy_engine.outcome import JobOutcome, policies, steps
+from policy_engine.policy import Policy
+from policy_engine.report.series import Timeline, timeline
 from policy_engine.simulation import Run
 
+LEAST_INTERVALS: Final = 60
+MOST_INTERVALS: Final = 160
+"""Spans of time that a course of capacity can have; of more, means are shown."""
+ALL_INTERVALS: Final = 5_000
+"""The same of all shares and instance types together: what keeps a page with 20 shares small."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Story:
     """One run, and what became of its jobs."""
 
@@ -19,16 +28,37 @@ class Story:
     run: Run
     jobs: Sequence[JobOutcome]
 
-    def timelines(self) -> dict[str, list[Step]]:
-        """Instance type to how its instances are used over time."""
-        return {unit: steps(self.run, unit) for unit in self.run.policy.units}
+    @cached_property
+    def timelines(self) -> dict[str, Timeline]:
+        """Instance type to how its instances are used over time; at least a second of it."""
+        run = self.run
+        units, shares = run.policy.units, run.policy.shares
+        most = min(MOST_INTERVALS, max(LEAST_INTERVALS, ALL_INTERVALS // ((1 + len(shares)) * len(units))))
+        return {unit: timeline(steps(run, unit), shares, max(run.end, 1.0), most) for unit in units}
 
-    def intervals(self) -> Iterator[tuple[str, str, Interval]]:
-        """Instance type, share and what the share has of it, span by span."""
-        for unit, found in self.timelines().items():
-            for share in self.run.policy.shares:
-                for interval in of_share(found, share, self.run.end):
-                    yield unit, share, interval
+    @cached_property
+    def policies(self) -> list[tuple[float, Policy]]:
+        """The policies of the run, each with the seconds since when it holds."""
+        rows = self.run.log.rows
+        return [(rows[index][0] if index >= 0 else 0.0, policy) for index, policy in policies(self.run)]
+
+    def capacity(self, unit: str) -> list[tuple[float, int]]:
+        """Capacity of the service environment in instances: since when, and how many."""
+        return _changes((at, policy.capacity(unit)) for at, policy in self.policies)
+
+    def limit(self, share: str, unit: str) -> list[tuple[float, int]]:
+        """The share's own limit in instances: since when, and how many; 0 once it is deleted."""
+        return _changes(
+            (at, policy.shares[share].limit(unit) if share in policy.shares else 0) for at, policy in self.policies
+        )
+
+
+def _changes(values: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+    found: list[tuple[float, int]] = []
+    for at, value in values:
+        if not found or found[-1][1] != value:
+            found.append((at, value))
+    return found
 
 
 def most_telling(jobs: Sequence[JobOutcome], most: int) -> list[JobOutcome]:

@@ -69,10 +69,15 @@ def declared(policy: Policy) -> Iterator[Block]:
 def steps(story: Story) -> Iterator[Block]:
     """What the charts of capacity show, as a table; nothing where it is too long to read."""
     rows: list[tuple[Cell, ...]] = []
-    for unit, share, interval in story.intervals():
+    spans = (
+        (unit, share, interval)
+        for unit, timeline in story.timelines.items()
+        for share, course in timeline.shares.items()
+        for interval in course.intervals
+        if any(interval.levels)
+    )
+    for unit, share, interval in spans:
         levels = dict(zip(BANDS, interval.levels, strict=True))
-        if not any(interval.levels):
-            continue
         times = f"{duration_text(interval.start)} to {duration_text(interval.end)}"
         rows.append((times, Name(share), unit, *(f"{round(levels[band], 2):g}" for band in SHARE_BANDS)))
         if len(rows) > MOST_ROWS:

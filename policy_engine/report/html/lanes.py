@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import methodcaller
 from typing import Final
 
 from markupsafe import Markup
 
-from policy_engine.outcome import JobOutcome, Step
-from policy_engine.policy import Policy
+from policy_engine.outcome import JobOutcome
 from policy_engine.report.blocks import Block, Facts, Figure, Lane, Legend, Name, Text
 from policy_engine.report.escaping import visible
 from policy_engine.report.html import charts
 from policy_engine.report.html.charts import Capacity, End, Label, Row, Span, Window
-from policy_engine.report.series import BANDS, Interval, binned, limits, of_queue, of_share
+from policy_engine.report.series import BANDS, Course
 from policy_engine.report.story import Story, most_telling
-from policy_engine.report.times import TimeAxis
+from policy_engine.report.times import TimeAxis, rough
 from policy_engine.report.wording import borrowing, ended, plural, times
 from policy_engine.workload.durations import duration_text
 
@@ -70,26 +67,24 @@ JOB_LEGEND: Final = Legend(
 
 def lanes(story: Story) -> Iterator[Block]:
     """The legend, the queue as a whole, every share, and a word on what is left out."""
-    axis = time_axis(story)
-    timelines = story.timelines()
+    drawing = _Drawing(story)
     shown = most_telling(story.jobs, MOST_JOBS)
     yield LEGEND
     if shown:
         yield JOB_LEGEND
-    if not axis.is_to_scale:
+    if not drawing.axis.is_to_scale:
         yield Text(
-            f"Time is not to scale: things happen at {len(axis.stops)} instants, and all stretches between them are"
-            " equally wide."
+            f"Time is not to scale: things happen at {len(drawing.axis.stops)} instants, and all stretches between"
+            " them are equally wide."
         )
     if len(shown) < len(story.jobs):
         yield Text(
             f"Of {len(story.jobs):,} jobs the {len(shown)} that were preempted most or waited longest are drawn;"
             " the tables count all of them."
         )
-    yield _queue_lane(story, axis, timelines)
+    yield drawing.queue_lane()
     for number, share in enumerate(story.run.policy.shares):
-        jobs = [job for job in shown if job.share == share]
-        yield _share_lane(story, f"{story.ident}-{number}", share, axis, timelines, jobs)
+        yield drawing.share_lane(f"{story.ident}-{number}", share, [job for job in shown if job.share == share])
 
 
 def time_axis(story: Story) -> TimeAxis:
@@ -100,102 +95,109 @@ def time_axis(story: Story) -> TimeAxis:
     return TimeAxis.of(instants, start, max(story.run.end, start + 1))
 
 
-def _queue_lane(story: Story, axis: TimeAxis, timelines: Mapping[str, Sequence[Step]]) -> Lane:
-    figures = []
-    for n, (unit, found) in enumerate(timelines.items()):
-        capacity = limits(story.run, methodcaller("capacity", unit))
-        shown = Capacity(of_queue(found, axis.end), capacity)
-        figures.append(_capacity_figure(f"{story.ident}-queue-{n}", unit, "the whole queue", "capacity", shown, axis))
-    preempted = sum(job.preemptions for job in story.jobs)
-    facts = Facts((("Jobs", f"{len(story.jobs):,}"), ("Preemptions", f"{preempted:,}")))
-    return Lane("The whole queue", "", facts, figures)
+class _Drawing:
+    """Draws the lanes of one run on one time axis."""
 
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.run = story.run
+        self.axis = time_axis(story)
+        self.demand = {job.name: job.demand for job in self.run.workload.jobs}
 
-def _share_lane(
-    story: Story,
-    ident: str,
-    share: str,
-    axis: TimeAxis,
-    timelines: Mapping[str, Sequence[Step]],
-    shown: Sequence[JobOutcome],
-) -> Lane:
-    declared = story.run.policy.shares[share]
-    mine = [job for job in story.jobs if job.share == share]
-    stops = _preempted_at(mine)
-    figures = []
-    for n, (unit, found) in enumerate(timelines.items()):
-        intervals = of_share(found, share, axis.end)
-        if any(interval.total for interval in intervals):
-            limit = limits(story.run, partial(_limit, share, unit))
-            capacity = Capacity(intervals, limit, stops)
-            figures.append(_capacity_figure(f"{ident}-{n}", unit, share, "limit", capacity, axis))
-    if shown:
-        figures.append(_jobs_figure(f"{ident}-jobs", share, shown, axis))
-    facts = Facts(
-        (
-            ("Borrowing", borrowing(declared)),
-            ("In-share preemption", "on" if declared.in_share_preemption else "off"),
-            ("Jobs", f"{len(mine):,}"),
-            ("Preempted", f"{sum(job.preemptions for job in mine):,}"),
+    def queue_lane(self) -> Lane:
+        """All shares together."""
+        figures = []
+        for n, (unit, timeline) in enumerate(self.story.timelines.items()):
+            ident = f"{self.story.ident}-queue-{n}"
+            limits = self.story.capacity(unit)
+            figures.append(self._capacity_figure(ident, unit, "the whole queue", "capacity", timeline.queue, limits))
+        preempted = sum(job.preemptions for job in self.story.jobs)
+        facts = Facts((("Jobs", f"{len(self.story.jobs):,}"), ("Preemptions", f"{preempted:,}")))
+        return Lane("The whole queue", "", facts, figures)
+
+    def share_lane(self, ident: str, share: str, shown: Sequence[JobOutcome]) -> Lane:
+        """One share: its instances of every type it ever had any of, and those of its jobs that are shown."""
+        declared = self.run.policy.shares[share]
+        mine = [job for job in self.story.jobs if job.share == share]
+        figures = []
+        for n, (unit, timeline) in enumerate(self.story.timelines.items()):
+            course = timeline.shares[share]
+            if course.is_ever_there:
+                limits, stops = self.story.limit(share, unit), self._stops(mine, unit)
+                figures.append(self._capacity_figure(f"{ident}-{n}", unit, share, "limit", course, limits, stops))
+        if shown:
+            figures.append(self._jobs_figure(f"{ident}-jobs", share, shown))
+        facts = Facts(
+            (
+                ("Borrowing", borrowing(declared)),
+                ("In-share preemption", "on" if declared.in_share_preemption else "off"),
+                ("Jobs", f"{len(mine):,}"),
+                ("Preempted", f"{sum(job.preemptions for job in mine):,}"),
+            )
         )
-    )
-    return Lane(Name(share), declared.strategy, facts, figures)
+        return Lane(Name(share), declared.strategy, facts, figures)
+
+    def _stops(self, jobs: Sequence[JobOutcome], unit: str) -> list[float]:
+        """When jobs on the unit were preempted; none where they are too many to tell apart."""
+        stops = [
+            attempt.stopped
+            for job in jobs
+            if unit in self.demand[job.name]
+            for attempt in job.attempts
+            if attempt.stopped is not None and ENDS[attempt.ended_by or "finished"] == "preempted"
+        ]
+        return sorted(set(stops)) if len(stops) <= MOST_MARKS else []
+
+    def _capacity_figure(
+        self,
+        ident: str,
+        unit: str,
+        whose: str,
+        what: str,
+        course: Course,
+        limits: Sequence[tuple[float, int]],
+        stops: Sequence[float] = (),
+    ) -> Figure:
+        limit = " then ".join(f"{limit:,}" for _, limit in limits)
+        caption = f"{unit}: {what} {limit}, at most {course.most_used:,g} in use"
+        if course.mean_over is not None:
+            caption += f" (means over {rough(course.mean_over)})"
+        title = f"Instances of {unit} of {visible(whose)} over time"
+        drawn = Capacity(course.intervals, limits, stops)
+        return self._both(caption, ident, title, _told(course), partial(charts.capacity, drawn))
+
+    def _jobs_figure(self, ident: str, share: str, jobs: Sequence[JobOutcome]) -> Figure:
+        rows = [Row(visible(job.name), _note(job)) for job in jobs]
+        spans = [part for row, job in enumerate(jobs) for part in _spans(row, job, self.axis.end)]
+        ends = [end for row, job in enumerate(jobs) for end in _ends(row, job, self.axis.end)]
+        told = plural(len(jobs), "job")
+        caption = f"{told}, from submission to end"
+        if len(jobs) <= MOST_TOLD:
+            told = "; ".join(f"{visible(job.name)}: {_attempts_told(job)}" for job in jobs)
+        title = f"Jobs of {visible(share)} and their attempts"
+        return self._both(caption, ident, title, told, partial(charts.jobs, rows, spans, ends))
+
+    def _both(self, caption: str, ident: str, title: str, told: str, draw: Callable[[Window, Label], Markup]) -> Figure:
+        """The chart for screens and for phones, of which the page shows one."""
+        wide, narrow = (
+            draw(Window(self.axis, width), Label(f"{ident}-{name}", title, told)) for name, width in _WIDTHS.items()
+        )
+        return Figure(caption, wide, narrow)
 
 
-def _limit(share: str, unit: str, policy: Policy) -> int:
-    """The share's limit; 0 once it is deleted."""
-    return policy.shares[share].limit(unit) if share in policy.shares else 0
-
-
-def _preempted_at(jobs: Sequence[JobOutcome]) -> list[float]:
-    """When jobs were preempted; none where they are too many to tell apart."""
-    stops = [
-        attempt.stopped
-        for job in jobs
-        for attempt in job.attempts
-        if attempt.stopped is not None and ENDS.get(attempt.ended_by or "") == "preempted"
-    ]
-    return sorted(set(stops)) if len(stops) <= MOST_MARKS else []
-
-
-def _capacity_figure(ident: str, unit: str, whose: str, what: str, exact: Capacity, axis: TimeAxis) -> Figure:
-    drawn = replace(exact, intervals=binned(exact.intervals))
-    peak = max((interval.used for interval in exact.intervals), default=0)
-    caption = f"{unit}: {what} {' then '.join(f'{limit:,}' for _, limit in exact.limits)}, at most {peak:,g} in use"
-    if len(drawn.intervals) < len(exact.intervals):
-        caption += f" (means over {duration_text(round((axis.end - axis.start) / len(drawn.intervals)))})"
-    title = f"Instances of {unit} of {visible(whose)} over time"
-    told = _told(exact.intervals)
-    return _both(caption, ident, title, told, axis, lambda w, label: charts.capacity(drawn, w, label))
-
-
-def _told(intervals: Sequence[Interval]) -> str:
+def _told(course: Course) -> str:
     """What the chart shows, in words: every span where they are few, else the means and peaks."""
-    if len(intervals) <= MOST_TOLD:
+    if len(course.intervals) <= MOST_TOLD:
         return "; ".join(
             f"from {duration_text(interval.start)} to {duration_text(interval.end)}: {_levels(interval.levels)}"
-            for interval in intervals
+            for interval in course.intervals
         )
-    whole = binned(intervals, 1)[0]
-    peaks = tuple(max(levels) for levels in zip(*(interval.levels for interval in intervals), strict=True))
-    return f"on average {_levels(whole.levels)}; at most {_levels(peaks)}"
+    return f"on average {_levels(course.mean())}; at most {_levels(course.peaks)}"
 
 
 def _levels(levels: Sequence[float]) -> str:
     said = [f"{round(level, 1):g} {band}" for band, level in zip(BANDS, levels, strict=True) if level]
     return ", ".join(said) or "nothing"
-
-
-def _jobs_figure(ident: str, share: str, jobs: Sequence[JobOutcome], axis: TimeAxis) -> Figure:
-    rows = [Row(visible(job.name), _note(job)) for job in jobs]
-    spans = [part for row, job in enumerate(jobs) for part in _spans(row, job, axis.end)]
-    ends = [end for row, job in enumerate(jobs) for end in _ends(row, job, axis.end)]
-    told = f"{plural(len(jobs), 'job')}"
-    if len(jobs) <= MOST_TOLD:
-        told = "; ".join(f"{visible(job.name)}: {_attempts_told(job)}" for job in jobs)
-    caption = f"{plural(len(jobs), 'job')}, from submission to end"
-    title = f"Jobs of {visible(share)} and their attempts"
-    return _both(caption, ident, title, told, axis, lambda w, label: charts.jobs(rows, spans, ends, w, label))
 
 
 def _note(job: JobOutcome) -> str:
@@ -240,11 +242,3 @@ def _ends(row: int, job: JobOutcome, end: float) -> Iterator[End]:
             yield End(row, end, "running")
         else:
             yield End(row, attempt.stopped, ENDS[attempt.ended_by or "finished"])
-
-
-def _both(
-    caption: str, ident: str, title: str, told: str, axis: TimeAxis, draw: Callable[[Window, Label], Markup]
-) -> Figure:
-    """The chart for screens and for phones, of which the page shows one."""
-    wide, narrow = (draw(Window(axis, width), Label(f"{ident}-{name}", title, told)) for name, width in _WIDTHS.items())
-    return Figure(caption, wide, narrow)

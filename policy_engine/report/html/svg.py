@@ -8,6 +8,7 @@ the page.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 from xml.etree import ElementTree as Xml
 
@@ -23,6 +24,8 @@ _ATTRIBUTES: Final = frozenset(
 _SAYS_NOTHING: Final = {"opacity": {"1"}, "stroke-width": {"1"}, "text-anchor": {"start"}, "x2": {"0"}, "y2": {"0"}}
 """Values that are SVG's own defaults."""
 _NOWHERE: Final = "translate(0,0)"
+_STRAIGHT: Final = re.compile(r"M[-\d.]+,[-\d.]+(?:L[-\d.]+,[-\d.]+)+Z?")
+_POINT: Final = re.compile(r"([-\d.]+),([-\d.]+)")
 _DECIMALS: Final = re.compile(r"-?\d+\.\d+")
 
 
@@ -56,6 +59,8 @@ def _cleaned(element: Xml.Element) -> list[Xml.Element]:
     if name not in _ELEMENTS or element.get("display") == "none":
         return []
     kept = Xml.Element(name, _attributes(element))
+    if name == "path" and _STRAIGHT.fullmatch(kept.get("d", "")):
+        kept.set("d", _shortened(kept.attrib["d"]))
     kept.text = element.text if name == "text" else None
     for child in element:
         kept.extend(_cleaned(child))
@@ -77,6 +82,31 @@ def _attributes(element: Xml.Element) -> dict[str, str]:
 def _short(match: re.Match[str]) -> str:
     """A tenth of a pixel is all that can be seen."""
     return f"{round(float(match[0]), 1) + 0.0:g}"
+
+
+def _shortened(path: str) -> str:
+    """A path of straight lines without the points that turn nowhere; a chart of steps is half of them."""
+    points: list[tuple[str, str]] = []
+    for x, y in _POINT.findall(path):
+        while points and (points[-1] == (x, y) or _is_on_the_way(points[-2:], x, y)):
+            points.pop()
+        points.append((x, y))
+    if len(points) == 1:
+        return ""
+    said = f"M{points[0][0]},{points[0][1]}"
+    for (last_x, last_y), (x, y) in pairwise(points):
+        if y == last_y:
+            said += f"H{x}"
+        elif x == last_x:
+            said += f"V{y}"
+        else:
+            said += f"L{x},{y}"
+    return said + ("Z" if path.endswith("Z") else "")
+
+
+def _is_on_the_way(last: list[tuple[str, str]], x: str, y: str) -> bool:
+    """Does the way to (x, y) run along that to the last point?"""
+    return len(last) == 2 and (last[0][0] == last[1][0] == x or last[0][1] == last[1][1] == y)
 
 
 def _is_seen(element: Xml.Element) -> bool:
