@@ -40,11 +40,12 @@ $(VENV)/.created:
 		|| { echo "$(PYTHON) cannot make a virtual environment with pip: install its venv package (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	@touch $@
 
-# --compile: the start-up figures need byte code, also where PYTHONDONTWRITEBYTECODE is set.
+# With byte code, also where PYTHONDONTWRITEBYTECODE is set: without it every start takes twice as long.
 $(VENV)/.installed: $(VENV)/.created requirements.lock pyproject.toml policy_engine/_version.py
 	@echo "installing requirements.lock into $(VENV) (a minute or two)"
 	@$(PIP) install --compile --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q policy_engine constructs_quota
 	@touch $@
 
 # Node, where the PATH has none of version 20 or newer with npm: from PyPI, into the environment.
