@@ -22,23 +22,24 @@ def apart(arguments: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     """
     first, *others = arguments
     for argument in others:
-        if is_policy(argument):
+        if is_policy(argument, in_doubt=False):
             raise InputError("is a policy, not a scenario; one policy is given, before the scenarios", file=argument)
-    if not is_policy(first):
+    if not is_policy(first, in_doubt=bool(others)):
         return None, arguments
     if not others:
         raise InputError("is a policy; give a scenario after it", file=first)
     return first, others
 
 
-def is_policy(argument: str) -> bool:
+def is_policy(argument: str, *, in_doubt: bool) -> bool:
     """Is it where a policy comes from, rather than a scenario?
 
-    A live queue and a folder are. A file is by its keys; one that has none of either kind is taken for a policy, whose
-    reader says what is wrong with it. Raises InputError where the file cannot be read.
+    A live queue and a folder are. A file is by its keys; ``in_doubt`` is the answer for one that has none of either
+    kind, and the reader of what it is taken for says what is wrong with it. Raises InputError where the file cannot be
+    read.
     """
     if argument.startswith(_LIVE) or Path(argument).is_dir():
         return True
     data = read(argument, short_forms=True).data
     keys = frozenset(data) if isinstance(data, dict) else frozenset()
-    return not _OF_POLICY.isdisjoint(keys) or _OF_SCENARIO.isdisjoint(keys)
+    return not _OF_POLICY.isdisjoint(keys) or (in_doubt and _OF_SCENARIO.isdisjoint(keys))

@@ -38,9 +38,10 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     Raises InputError where the scenario does not fit the policy, and where it expects nothing: a run that checked
     nothing is not a pass.
     """
+    workload, choices = scenario.workload(policy), scenario.choices()
     if not scenario.expect:
         raise InputError("expects nothing; say what should hold under 'expect'", file=scenario.source)
-    run = simulate(policy, scenario.workload(policy), scenario.choices())
+    run = simulate(policy, workload, choices)
     verdicts = resting(run, judge(run, scenario), lambda other: judge(other, scenario))
     return Verification(policy, scenario, run, verdicts)
 

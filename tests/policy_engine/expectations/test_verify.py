@@ -62,9 +62,19 @@ def test_a_scenario_that_expects_nothing_is_no_pass(text: str, tmp_path: Path) -
     assert str(caught.value) == f"{tmp_path / 's.yaml'}: expects nothing; say what should hold under 'expect'"
 
 
-def test_a_scenario_that_does_not_fit_the_policy_is_wrong_input(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r":1:10: expect\[0\]\.never\.share: no share 'c'|no share 'c'"):
-        verified("expect: [{never: {share: c, preempted: any}}]", tmp_path)
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("expect: [{never: {share: c, preempted: any}}]", ":1:19: expect[0].never.share: no share 'c'; there is a, b"),
+        # what is wrong comes before what is missing
+        ("jobs: [{name: x, share: c}]", ":1:18: jobs[0].share: no share 'c'; there is a, b"),
+        ("timing: {stop_seconds: [0, 120]}", ":1:10: timing.stop_seconds: a range is for --all-choices, which is"),
+    ],
+)
+def test_a_scenario_that_does_not_fit_is_wrong_input(text: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        verified(text, tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path / 's.yaml'}{error}")
 
 
 def test_one_failure_fails_the_whole(tmp_path: Path) -> None:
