@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from policy_engine.policy import MAX_QUOTA_SHARES, Policy, SharingStrategy
+from policy_engine.report.result_schema import result_schema as result
 from policy_engine.workload.scenario_file import ScenarioFile
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -33,5 +34,14 @@ def scenario_schema() -> dict[str, Any]:
     return {"$schema": DIALECT, **ScenarioFile.model_json_schema(), "title": "Scenario file"}
 
 
-SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {"policy": policy_schema, "scenario": scenario_schema}
+def result_schema() -> dict[str, Any]:
+    """The schema of the JSON result of any command."""
+    return {"$schema": DIALECT, **result()}
+
+
+SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
+    "policy": policy_schema,
+    "scenario": scenario_schema,
+    "result": result_schema,
+}
 """What ``policy-engine schema`` can be asked for."""

@@ -121,7 +121,7 @@ class VerificationReport:
 
     def _basis(self) -> list[tuple[str, str]]:
         """What all rest on; where scenarios differ, each line says which it is about."""
-        bases = [rests_on(one.verification.run.choices, one.verification.run.workload.timing) for one in self.verified]
+        bases = [_basis(one.verification) for one in self.verified]
         if all(basis == bases[0] for basis in bases):
             return bases[0]
         return [
@@ -182,6 +182,23 @@ def _sources(one: Verified) -> list[tuple[str, str]]:
     return [("policy", one.source.description + named), ("scenario", one.scenario)]
 
 
+def _basis(verification: Verification) -> list[tuple[str, str]]:
+    run = verification.run
+    first, *others = rests_on(run.choices, run.workload.timing)
+    return [first, ("sensitivity", _sensitivity(verification.verdicts)), *others]
+
+
+def _sensitivity(verdicts: Sequence[Verdict]) -> str:
+    """Which other answers to the open choices, one at a time, change a verdict."""
+    looked_into = [verdict.rests_on for verdict in verdicts if verdict.rests_on is not None]
+    if not looked_into:
+        return "not looked into: the run is too long to try every other answer"
+    names = list(dict.fromkeys(name for rests_on in looked_into for name in rests_on))
+    if not names:
+        return "no other answer to one of these choices, by itself, changes a verdict"
+    return f"another answer to {' or '.join(names)}, by itself, changes a verdict"
+
+
 def _badge(answer: Answer, mark: str = "") -> Badge:
     return Badge(answer.value + mark, _TONES[answer])
 
@@ -218,7 +235,7 @@ def _happened(verdict: Verdict) -> list[str]:
     if verdict.depends_on:
         lines.append(f"depends on {', '.join(verdict.depends_on)}")
     if verdict.rests_on:
-        lines.append(f"rests on {', '.join(verdict.rests_on)}")
+        lines.append(f"another answer to {' or '.join(verdict.rests_on)} changes this")
     if verdict.verdict is not Answer.HOLDS and verdict.file is not None:
         lines.append(f"{verdict.file}:{verdict.line}")
     return lines

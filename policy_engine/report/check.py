@@ -1,0 +1,218 @@
+"""The report of ``check``: what each share is guaranteed, who can stop whose jobs, and what was found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from policy_engine.checking import CheckedQueue, CheckResult
+from policy_engine.findings import Finding, Severity
+from policy_engine.guarantees import Guarantee
+from policy_engine.report import json
+from policy_engine.report.basis import rests_on
+from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
+from policy_engine.report.junit import Case, Outcome, Suite
+from policy_engine.report.sarif import Result, Rule
+from policy_engine.report.wording import plural
+from policy_engine.sources import Source
+
+if TYPE_CHECKING:
+    # what a run is made of takes longer to load than a check takes
+    from policy_engine.report.story import Story
+
+_TONES: Final = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.UNSURE, Severity.INFO: Tone.PLAIN}
+_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_MEANING: Final = (
+    "Guaranteed: what a share can always have back, once victims have stopped, for jobs no larger than that."
+    " Reachable: the most that it can ever hold; what is above the guarantee can be taken back at any time."
+    " Largest job: a larger one never runs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found, and from which severity on it fails."""
+
+    source: Source
+    result: CheckResult
+    fail_on: Severity = Severity.ERROR
+
+    # --- for people ------------------------------------------------------------------------------
+
+    def summary(self) -> Page:
+        """Guarantees, preemption and findings, in few columns."""
+        return self._page(_narrow_guarantees, _narrow_findings)
+
+    def page(self) -> Page:
+        """Guarantees, preemption and findings."""
+        return self._page(_guarantees, _findings)
+
+    def head(self) -> Page:
+        """The same: nothing was run."""
+        return self.page()
+
+    def stories(self) -> list[tuple[str, Story]]:
+        """None."""
+        return []
+
+    def _page(self, guarantees: Callable[[CheckedQueue], Table], findings: Callable[[CheckResult], Table]) -> Page:
+        sections = [
+            Section(f"queue-{number}", self._title(queue), list(_promises(queue, guarantees(queue))))
+            for number, queue in enumerate(self.result.queues)
+        ]
+        found: Block = findings(self.result) if self.result.findings else Text("None.")
+        failed = self.result.failed(self.fail_on)
+        return Page(
+            command="check",
+            title=_counted(self.result.findings),
+            verdict=Badge(self.result.verdict(self.fail_on), Tone.BAD if failed else Tone.GOOD),
+            sources=[("policy", self.source.description)],
+            sections=[*sections, Section("findings", "Findings", [found])],
+            rests_on=rests_on(self.result.choices, None),
+        )
+
+    def _title(self, queue: CheckedQueue) -> str:
+        return f"What the shares of {queue.name} can count on"
+
+    # --- for machines ----------------------------------------------------------------------------
+
+    def data(self) -> dict[str, Any]:
+        """What the JSON holds."""
+        return {
+            **json.head("check", self.source, self.result.queue),
+            **self.result.to_dict(self.fail_on),
+            **json.basis(self.result.choices, None),
+        }
+
+    def suites(self) -> list[Suite]:
+        """A test case for each finding; one that passes where there is none."""
+        cases = [self._case(finding) for finding in self.result.findings]
+        none = Case("no findings", Outcome.PASSED, f"checked {', '.join(queue.name for queue in self.result.queues)}")
+        properties = [("policy", self.source.description), *rests_on(self.result.choices, None)]
+        return [Suite(self.source.name, cases or [none], properties)]
+
+    def _case(self, finding: Finding) -> Case:
+        line, _ = finding.place.position or (None, None)
+        outcome = Outcome.FAILED if finding.severity.reaches(self.fail_on) else Outcome.PASSED
+        message = f"{finding.severity}: {finding.message}"
+        if finding.is_ignored:
+            outcome, message = Outcome.SKIPPED, f"ignored because {finding.ignored_because}: {message}"
+        text = "\n".join([*_told(finding)[1:], finding.rule.source.url])
+        name = f"{finding.id} {finding.place.key}".strip()
+        return Case(name, outcome, message, text, finding.place.file, line)
+
+    def findings(self) -> list[Result]:
+        """Every finding at its place, ignored ones as suppressed."""
+        return [_result(finding) for finding in self.result.findings]
+
+
+def _counted(findings: Iterable[Finding]) -> str:
+    """``1 error, 2 warnings; 1 ignored``."""
+    counts = Counter(finding.severity for finding in findings if not finding.is_ignored)
+    ignored = sum(finding.is_ignored for finding in findings)
+    told = [plural(counts[severity], severity.value) for severity in Severity if severity is not Severity.INFO]
+    told.append(f"{counts[Severity.INFO]} for information")
+    return ", ".join(told) + (f"; {ignored} ignored" if ignored else "")
+
+
+def _promises(queue: CheckedQueue, guarantees: Table) -> Iterator[Block]:
+    if queue.not_reckoned is not None:
+        yield Text(f"Not reckoned: {queue.not_reckoned}")
+        return
+    yield guarantees
+    yield Text(_MEANING)
+    if queue.preemptions:
+        columns = [Column(title) for title in ("Jobs of", "can stop jobs of", "Instance type", "Why")]
+        rows = [(Name(row.share), Name(row.takes_from), row.unit, _why(row.kind, row.why)) for row in queue.preemptions]
+        yield Table("Who can stop whose jobs", columns, rows)
+    else:
+        yield Text("No job can ever be stopped for another.")
+
+
+def _why(kind: str, why: str) -> str:
+    return f"{kind.replace('_', '-')}: {why}"
+
+
+_Figure = tuple[str, Callable[[Guarantee], int]]
+_FIGURES: Final[tuple[_Figure, ...]] = (
+    ("Limit", lambda row: row.limit),
+    ("Guaranteed", lambda row: row.guaranteed),
+    ("Reachable", lambda row: row.reachable),
+    ("Lendable", lambda row: row.lendable),
+    ("At risk", lambda row: row.at_risk),
+    ("Largest job", lambda row: row.largest_job),
+)
+_EVICTIONS: Final[_Figure] = ("Most stopped by one arrival", lambda row: row.most_evicted.either)
+
+
+def _narrow_guarantees(queue: CheckedQueue) -> Table:
+    return _guarantee_table(queue, _FIGURES)
+
+
+def _guarantees(queue: CheckedQueue) -> Table:
+    return _guarantee_table(queue, (*_FIGURES, _EVICTIONS))
+
+
+def _guarantee_table(queue: CheckedQueue, figures: Sequence[_Figure]) -> Table:
+    columns = [Column("Share"), Column("Instance type"), *(Column(title, is_number=True) for title, _ in figures)]
+    rows: list[tuple[Cell, ...]] = [
+        (Name(row.share), row.unit, *(f"{figure(row):,}" for _, figure in figures)) for row in queue.guarantees
+    ]
+    return Table("Instances of each share", columns, rows)
+
+
+# --- findings ------------------------------------------------------------------------------------
+
+
+def _findings(result: CheckResult) -> Table:
+    columns = [Column(title) for title in ("Finding", "Severity", "Where and what", "What to change")]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            Lines([finding.id, finding.rule.title]),
+            _severity(finding),
+            Lines([_placed(finding), *_ignored(finding)]),
+            finding.rule.remedy,
+        )
+        for finding in result.findings
+    ]
+    return Table("", columns, rows)
+
+
+def _narrow_findings(result: CheckResult) -> Table:
+    rows = [(_severity(finding), Lines(_told(finding))) for finding in result.findings]
+    return Table("", [Column("Severity"), Column("Finding")], rows)
+
+
+def _severity(finding: Finding) -> Badge:
+    return Badge("ignored") if finding.is_ignored else Badge(finding.severity.value, _TONES[finding.severity])
+
+
+def _told(finding: Finding) -> list[str]:
+    remedy = f"to change: {finding.rule.remedy}"
+    return [f"{finding.id} {finding.rule.title}", _placed(finding), remedy, *_ignored(finding)]
+
+
+def _placed(finding: Finding) -> str:
+    """``FILE:LINE:COLUMN: KEY: message``, as an error would say it."""
+    return str(finding.place.error(finding.message))
+
+
+def _ignored(finding: Finding) -> list[str]:
+    return [f"ignored because {finding.ignored_because}"] if finding.is_ignored else []
+
+
+def _result(finding: Finding) -> Result:
+    rule = finding.rule
+    line, column = finding.place.position or (None, None)
+    return Result(
+        rule=Rule(rule.id, rule.title, f"{rule.why} {rule.remedy}", rule.source.url),
+        level=_LEVELS[finding.severity],
+        message=finding.message,
+        file=finding.place.file,
+        line=line,
+        column=column,
+        logical=finding.place.construct_path or finding.place.key or None,
+        suppressed_because=finding.ignored_because,
+    )

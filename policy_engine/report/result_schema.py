@@ -1,0 +1,296 @@
+"""The JSON Schema of a result: what scripts may count on."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import StrEnum
+from typing import Any, Final
+
+from policy_engine.findings import Severity
+from policy_engine.guarantees import Kind as Preempting
+from policy_engine.report.json import SCHEMA
+from policy_engine.scheduler.choices import BY_NAME, Choices
+from policy_engine.scheduler.jobs import Timing
+from policy_engine.scheduler.log import Kind, Why
+
+Schema = dict[str, Any]
+
+_TEXT: Final[Schema] = {"type": "string"}
+_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+_LINE: Final[Schema] = {"type": ["integer", "null"], "minimum": 1}
+_TIME: Final[Schema] = {"type": "number", "description": "Seconds from the scenario's zero."}
+_TIME_OR_NULL: Final[Schema] = {**_TIME, "type": ["number", "null"]}
+_SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
+_INSTANCE_SECONDS: Final[Schema] = {"type": "number", "minimum": 0, "description": "Instances times seconds."}
+_VERDICTS: Final = ("holds", "fails", "depends", "undecided")
+
+
+def result_schema() -> Schema:
+    """The schema of the JSON that ``check``, ``simulate`` and ``verify`` write; draft 2020-12."""
+    return {
+        "title": "Result",
+        "description": "What a command writes with --format json or --json. Times are seconds from the scenario's zero.",
+        "type": "object",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in ("check", "simulation", "verification", "verifications")],
+        "$defs": {
+            "check": _check(),
+            "simulation": _run("simulate", {"type": "null", "description": "Nothing is judged."}),
+            "verification": _run("verify", _enum(*_VERDICTS)),
+            "verifications": _verifications(),
+            "policy": _policy(),
+            "choices": _choices(),
+            "rests_on": _rests_on(),
+            "expectation": _object(_expectation()),
+            "job": _job(),
+            "event": _event(),
+            "share": _share(),
+            "guarantee": _guarantee(),
+            "preemption": _preemption(),
+            "finding": _finding(),
+        },
+    }
+
+
+def _object(properties: Schema, description: str = "") -> Schema:
+    """An object with exactly these keys."""
+    said = {"description": description} if description else {}
+    return {
+        "type": "object",
+        **said,
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(name: str) -> Schema:
+    return {"type": "array", "items": {"$ref": f"#/$defs/{name}"}}
+
+
+def _enum(*values: str | None) -> Schema:
+    return {"enum": list(values)}
+
+
+def _words(kinds: type[StrEnum], *more: None) -> Schema:
+    return _enum(*(kind.value for kind in kinds), *more)
+
+
+def _head(command: str, verdict: Schema) -> Schema:
+    return {
+        "schema": {"const": SCHEMA},
+        "command": {"const": command},
+        "policy": {"$ref": "#/$defs/policy"},
+        "choices": {"$ref": "#/$defs/choices"},
+        "verdict": verdict,
+    }
+
+
+def _tail() -> Schema:
+    return {"rests_on": {"$ref": "#/$defs/rests_on"}}
+
+
+# --- what a command writes -----------------------------------------------------------------------
+
+
+def _check() -> Schema:
+    queue = _object({"name": _TEXT, "not_reckoned": _TEXT_OR_NULL}, "not_reckoned: why there are no guarantees.")
+    return _object(
+        {
+            **_head("check", _enum("holds", "fails")),
+            "queues": {"type": "array", "items": queue},
+            "guarantees": _list("guarantee"),
+            "preemption": {**_list("preemption"), "description": "Who can stop whose jobs."},
+            "findings": _list("finding"),
+            **_tail(),
+        }
+    )
+
+
+def _run(command: str, verdict: Schema) -> Schema:
+    return _object(
+        {
+            **_head(command, verdict),
+            "scenario": {"type": "string", "description": "The scenario's file."},
+            "expectations": _list("expectation"),
+            "jobs": _list("job"),
+            "events": _list("event"),
+            "shares": _list("share"),
+            **_tail(),
+        }
+    )
+
+
+def _verifications() -> Schema:
+    return _object(
+        {
+            "schema": {"const": SCHEMA},
+            "command": {"const": "verify"},
+            "verdict": {**_enum(*_VERDICTS), "description": "The worst of all."},
+            "expectations": {"type": "array", "items": _object({"scenario": _TEXT, **_expectation()})},
+            "scenarios": {**_list("verification"), "minItems": 2},
+        },
+        "Of several scenarios.",
+    )
+
+
+# --- its parts -----------------------------------------------------------------------------------
+
+
+def _policy() -> Schema:
+    return _object(
+        {
+            "source": {"type": "string", "description": "POLICY as it was given."},
+            "queue": {"type": ["string", "null"], "description": "null: it has no name, or there are several."},
+            "read_as": {"type": "string", "description": "What the source was taken for."},
+        }
+    )
+
+
+def _choices() -> Schema:
+    answers: Schema = {}
+    for field in fields(Choices):
+        choice = BY_NAME[field.name]
+        answers[field.name] = {"type": "integer"} if choice.is_number else _enum(*choice.answers)
+    return _object(answers, "The answer to every choice that AWS leaves open.")
+
+
+def _rests_on() -> Schema:
+    times: Schema = {field.name: {"type": ["number", "null"], "minimum": 0} for field in fields(Timing)}
+    rests_on = _object(
+        {
+            "choices": {"$ref": "#/$defs/choices"},
+            **times,
+            "engine": {"type": "string", "description": "Version of policy-engine."},
+            "live_service_consulted": {"const": False},
+        },
+        "Times in seconds; they are left out where nothing was run.",
+    )
+    return {**rests_on, "required": [key for key in rests_on["required"] if key not in times]}
+
+
+def _expectation() -> Schema:
+    names = {"type": "array", "items": _TEXT}
+    return {
+        "name": _TEXT,
+        "verdict": _enum(*_VERDICTS),
+        "depends_on": {**names, "description": "Of `depends`: the open choices that it hinges on."},
+        "message": _TEXT,
+        "note": {"type": ["string", "null"], "description": "What a timed verdict takes for granted."},
+        "because": _TEXT_OR_NULL,
+        "rests_on": {
+            "type": ["array", "null"],
+            "items": _TEXT,
+            "description": "Open choices of which another answer alone changes the verdict; null: not looked into.",
+        },
+        "file": _TEXT_OR_NULL,
+        "line": _LINE,
+        "counterexample": {"type": ["string", "null"], "description": "A scenario file that replays."},
+    }
+
+
+def _job() -> Schema:
+    attempt = _object(
+        {
+            "scheduled": _TIME,
+            "stopped": _TIME_OR_NULL,
+            "ended_by": _words(Why, None),
+            "by": {"type": ["string", "null"], "description": "The job it was preempted for."},
+            "lost_seconds": _SECONDS,
+        }
+    )
+    return _object(
+        {
+            "name": _TEXT,
+            "share": _TEXT,
+            "state": _enum("SUBMITTED", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"),
+            "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
+            "submitted": _TIME,
+            "first_started": _TIME_OR_NULL,
+            "finished": _TIME_OR_NULL,
+            "wait_seconds": {"type": ["number", "null"], "minimum": 0, "description": "null: it never started."},
+            "requeued_seconds": _SECONDS,
+            "attempts": {"type": "array", "items": attempt},
+            "preemptions": _COUNT,
+            "lost_instance_seconds": _INSTANCE_SECONDS,
+        }
+    )
+
+
+def _event() -> Schema:
+    usage = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _COUNT}}
+    return _object(
+        {
+            "at": _TIME,
+            "kind": _words(Kind),
+            "job": _TEXT_OR_NULL,
+            "share": _TEXT_OR_NULL,
+            "by": {"type": ["string", "null"], "description": "The job it was preempted for."},
+            "why": _words(Why, None),
+            "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
+            "usage": {**usage, "description": "Instances by type, just after it, of the shares that changed."},
+        }
+    )
+
+
+def _share() -> Schema:
+    waits = _object({"mean": _SECONDS, "p50": _SECONDS, "p95": _SECONDS, "max": _SECONDS})
+    return _object(
+        {
+            "name": _TEXT,
+            "unit": {"type": "string", "description": "Instance type."},
+            "limit": _COUNT,
+            "busy_instance_seconds": _INSTANCE_SECONDS,
+            "borrowed_instance_seconds": _INSTANCE_SECONDS,
+            "lent_instance_seconds": _INSTANCE_SECONDS,
+            "peak_usage": _COUNT,
+            "peak_borrowed": _COUNT,
+            "wait_seconds": {"anyOf": [waits, {"type": "null"}], "description": "To the first start; nearest rank."},
+            "never_started": _COUNT,
+            "requeued_seconds": _SECONDS,
+            "preemptions_suffered": _COUNT,
+            "preemptions_caused": _COUNT,
+            "lost_instance_seconds": _INSTANCE_SECONDS,
+            "caused_lost_instance_seconds": _INSTANCE_SECONDS,
+        }
+    )
+
+
+def _guarantee() -> Schema:
+    instances = ("limit", "guaranteed", "reachable", "lendable", "at_risk", "largest_job")
+    return _object(
+        {
+            "queue": _TEXT,
+            "share": _TEXT,
+            "unit": _TEXT,
+            **dict.fromkeys(instances, _COUNT),
+            "larger_jobs": _object({"rule": _TEXT, "reason": _TEXT}, "What keeps a larger job from ever running."),
+            "most_evicted": _object(
+                {"across_shares": _COUNT, "within_share": _COUNT}, "Most instances that one arrival stops."
+            ),
+            "reclaimed_after": _enum("stop_seconds", "at once"),
+        }
+    )
+
+
+def _preemption() -> Schema:
+    keys = ("queue", "share", "takes_from", "unit")
+    return _object({**dict.fromkeys(keys, _TEXT), "kind": _words(Preempting), "why": _TEXT})
+
+
+def _finding() -> Schema:
+    return _object(
+        {
+            "id": {"type": "string", "pattern": "^QM[0-9]{3}$"},
+            "severity": _words(Severity),
+            "message": _TEXT,
+            "why": _TEXT,
+            "remedy": _TEXT,
+            "source": {"type": "string", "description": "AWS's page."},
+            **dict.fromkeys(("queue", "share", "unit", "resource", "construct", "file"), _TEXT_OR_NULL),
+            "line": _LINE,
+            "column": _LINE,
+            "key": _TEXT,
+            "ignored_because": _TEXT_OR_NULL,
+        }
+    )
