@@ -8,8 +8,11 @@ from typing import Final
 
 from policy_engine.outcome import Step
 
-BANDS: Final = ("own", "lent", "reserved", "free", "unallocated", "borrowed")
-"""What an instance can be, from the bottom of a chart to its top."""
+BANDS: Final = ("own", "by_borrowers", "lent", "reserved", "free", "unallocated", "borrowed")
+"""What an instance can be, from the bottom of a chart to its top.
+
+``by_borrowers`` and ``unallocated`` are of the queue alone, ``lent`` and ``borrowed`` of a share.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Interval:
     @property
     def used(self) -> float:
         """Instances in use: the own ones and the borrowed."""
-        return self.levels[0] + self.levels[-1]
+        return self.levels[0] + self.levels[1] + self.levels[-1]
 
     @property
     def total(self) -> float:
@@ -79,11 +82,11 @@ def timeline(steps: Iterable[Step], shares: Iterable[str], end: float, most: int
         own, borrowed, lent, reserved, free = step.own, step.borrowed, step.lent, step.reserved, step.free
         for share, course in of_share.items():
             if share in own:
-                course.change(step.at, (own[share], lent[share], reserved[share], free[share], 0, borrowed[share]))
+                course.change(step.at, (own[share], 0, lent[share], reserved[share], free[share], 0, borrowed[share]))
             else:  # a share that was deleted has nothing
                 course.change(step.at, (0,) * len(BANDS))
-        sums = [sum(levels.values()) for levels in (own, borrowed, reserved, free)]
-        queue.change(step.at, (*sums, step.unallocated, 0))
+        in_use, lent_out, kept, idle = (sum(levels.values()) for levels in (own, borrowed, reserved, free))
+        queue.change(step.at, (in_use, lent_out, 0, kept, idle, step.unallocated, 0))
     return Timeline(queue.course(), {share: course.course() for share, course in of_share.items()})
 
 

@@ -43,7 +43,11 @@ _BAR: Final = (19, 29)
 _TEXT: Final = 11
 """Middle of the text in it."""
 
-FILLS: Final = {band: f"url(#{band})" if band in ("lent", "reserved") else f"var(--{band})" for band in BANDS}
+FILLS: Final = {band: f"var(--{band})" for band in BANDS} | {
+    "by_borrowers": "var(--borrowed)",
+    "lent": "url(#lent)",
+    "reserved": "url(#reserved)",
+}
 """Colours of the page; what somebody else uses and what nobody may use are patterns as well."""
 ENDS: Final = {
     "finished": ("circle", "var(--ink)"),

@@ -196,7 +196,7 @@ def _told(course: Course) -> str:
 
 
 def _levels(levels: Sequence[float]) -> str:
-    said = [f"{round(level, 1):g} {band}" for band, level in zip(BANDS, levels, strict=True) if level]
+    said = [f"{round(level, 1):g} {band.replace('_', ' ')}" for band, level in zip(BANDS, levels, strict=True) if level]
     return ", ".join(said) or "nothing"
 
 
