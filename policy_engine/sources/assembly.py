@@ -73,8 +73,10 @@ class Assembly:
 
     def exported(self, asking: Stack, name: Raw) -> Raw:
         """What a stack of the assembly exports under the name; None where there is none, or more than one."""
+        if not isinstance(name, str):
+            return None
         root = _nearest([root for root in self._roots if name in root.template.exports], asking)
-        return root.template.output(root.template.exports[str(name)]) if root is not None else None
+        return root.template.output(root.template.exports[name]) if root is not None else None
 
     def asset_file(self, folder: Path, raw: Mapping[str, Any]) -> Path | None:
         """The template of a nested stack: the asset whose hash its ``TemplateURL`` holds."""

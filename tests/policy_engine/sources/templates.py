@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from policy_engine.policy import Policy, SharingStrategy, State, StuckReason
@@ -86,6 +87,9 @@ def write_assembly(folder: Path, stacks: dict[str, Json], **artifacts: Json) -> 
     manifest = {"version": "55.0.0", "artifacts": {**listed, **artifacts}}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
+
+few = settings(max_examples=settings().max_examples // 3)
+"""For laws whose examples are files: fewer of them, whatever the profile."""
 
 # --- policies ------------------------------------------------------------------------------------
 

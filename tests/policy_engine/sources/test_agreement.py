@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 
 from policy_engine.policy import Policy
 from policy_engine.sources import Kind, load, load_policy
 from tests.policy_engine.sources.conftest import Write
-from tests.policy_engine.sources.templates import policies, template_of, write_assembly
+from tests.policy_engine.sources.templates import few, policies, template_of, write_assembly
 
 DOCUMENT = """\
 queue: gpu-training
@@ -138,7 +138,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("laws")
 
 
-@settings(max_examples=50)
+@few
 @given(policy=policies())
 def test_a_policy_survives_a_document(folder: Path, policy: Policy) -> None:
     for name, write in (("p.yaml", yaml.safe_dump), ("p.json", json.dumps)):
@@ -147,7 +147,7 @@ def test_a_policy_survives_a_document(folder: Path, policy: Policy) -> None:
         assert load_policy(path) == policy
 
 
-@settings(max_examples=50)
+@few
 @given(policy=policies())
 def test_a_policy_survives_a_template(folder: Path, policy: Policy) -> None:
     for name, write in (("t.yaml", yaml.safe_dump), ("t.json", json.dumps)):
@@ -156,7 +156,7 @@ def test_a_policy_survives_a_template(folder: Path, policy: Policy) -> None:
         assert load_policy(path) == policy
 
 
-@settings(max_examples=20)
+@few
 @given(policy=policies())
 def test_what_a_document_stands_for_gives_its_policy(folder: Path, policy: Policy) -> None:
     path = folder / "d.json"

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.errors import InputError
 from policy_engine.policy import WrittenFloat, WrittenInt
 from policy_engine.sources.reading import KeyPath, dotted, read
 from tests.policy_engine.sources.conftest import Write
+from tests.policy_engine.sources.templates import few
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@few
 @given(data=st.dictionaries(st.text(), JSON), indent=st.sampled_from([None, 1, "\t"]), ascii_only=st.booleans())
 def test_json_gives_back_what_was_written_and_where(
     tmp_path_factory: pytest.TempPathFactory, data: Any, indent: Any, ascii_only: bool
@@ -195,7 +196,7 @@ YAML = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@few
 @given(data=st.dictionaries(PRINTABLE, YAML, min_size=1), flow=st.booleans())
 def test_yaml_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, data: Any, flow: bool) -> None:
     path = tmp_path_factory.getbasetemp() / "any.yaml"
