@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from policy_engine.policy import Policy, SharingStrategy, borrow_limit_strategy_problem
+from policy_engine.policy import Policy, SharingStrategy, StuckReason, borrow_limit_strategy_problem
 from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.jobs import Job, Timing, Update, Workload
+from policy_engine.scheduler.jobs import Exit, Job, Timing, Update, Workload
 from policy_engine.sources.reading import Document, KeyPath, dotted, read
 from policy_engine.sources.validation import validated
 from policy_engine.workload.durations import Range, duration_text
@@ -195,6 +195,8 @@ class _Check:
         demand = self._demand(path, entry)
         if isinstance(entry.duration, Range):
             raise self.error((*path, "duration"), _RANGE)
+        if entry.exit is Exit.CAPACITY_FAILURE:
+            self._check_ends(path, entry)
         first = entry.started if isinstance(entry, RunningJob) else entry.submit
         for copy in range(entry.copies or 1):
             name = entry.name if entry.copies is None else f"{entry.name}-{copy + 1}"
@@ -219,6 +221,16 @@ class _Check:
                 exit=entry.exit,
                 started=at if isinstance(entry, RunningJob) else None,
             )
+
+    def _check_ends(self, path: KeyPath, entry: JobEntry) -> None:
+        """A job that never finds capacity is retried without using an attempt (R15): something else has to end it."""
+        if entry.duration == 0:
+            raise self.error((*path, "duration"), "an attempt that finds no capacity takes time; give more than 0")
+        stuck = StuckReason.INSUFFICIENT_INSTANCE_CAPACITY
+        limited = any(limit.reason is stuck for limit in self.policy.job_state_time_limits)
+        if self.file.until is None and not limited:
+            remedy = f"give 'until', or a job_state_time_limit for {stuck} in the policy"
+            raise self.error((*path, "exit"), f"{entry.exit} is retried without end; {remedy}")
 
     def _check_runs(self, path: KeyPath, entry: RunningJob | WaitingJob, at: float) -> None:
         """A job of ``running`` still runs when the scenario begins."""

@@ -191,6 +191,16 @@ def test_a_job_may_be_updated_from_the_instant_of_its_submission(tmp_path: Path,
     assert len(workload_of(tmp_path, text).updates) == 2
 
 
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_job_without_capacity_is_ended_by_the_queue_or_the_run(tmp_path: Path, limited: bool) -> None:
+    limit = {"reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", "max_seconds": 600}
+    policy = a_policy()
+    policy = Policy.of({**policy.document(), "job_state_time_limits": [limit]}) if limited else policy
+    text = "jobs: [{name: a, share: QS1, duration: 1m, exit: capacity_failure}]\n" + ("" if limited else "until: 1h")
+    [job] = workload_of(tmp_path, text, policy).jobs
+    assert job.exit is Exit.CAPACITY_FAILURE
+
+
 def test_names_are_text_that_nobody_obeys(tmp_path: Path) -> None:
     [job] = workload_of(tmp_path, "jobs: [{name: </script><b>x, share: QS1}]").jobs
     assert job.name == "</script><b>x"
@@ -267,6 +277,12 @@ WRONG: list[tuple[str, str, str]] = [
         "the job has ended at -4m, before the run begins",
     ),
     ("running: [{name: a, share: QS1, started: -5m, timeout: 1m}]", "1:47: running[0].timeout", "ended at -4m"),
+    (
+        JOB.format("exit: capacity_failure"),
+        "1:30: jobs[0].exit",
+        "capacity_failure is retried without end; give 'until', or a job_state_time_limit for CAPACITY:INSUFFICIENT",
+    ),
+    (JOB.format("exit: capacity_failure, duration: 0") + "\nuntil: 1", "1:54: jobs[0].duration", "give more than 0"),
     # what the policy has not got
     ("jobs: [{name: a, share: QS9}]", "1:18: jobs[0].share", "no share 'QS9'; did you mean 'QS"),
     ("jobs: [{name: a, share: zzz}]", "1:18: jobs[0].share", "no share 'zzz'; there is QS1, QS2, 103959"),
