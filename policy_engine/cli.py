@@ -29,7 +29,6 @@ NOT_BUILT: Final = (
     "conform",
     "serve",
 )
-_FILES: Final = ("json", "markdown", "html", "junit", "sarif")
 
 
 @click.group(
@@ -81,29 +80,41 @@ def policy_options(command: F) -> F:
     )
 
 
-def report_options(command: F) -> F:
-    """Options about reports."""
-    command = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an internal error."
-    )(command)
-    for kind in reversed(_FILES):
-        path = click.Path(path_type=Path)
-        command = click.option(f"--{kind}", type=path, metavar="FILE", help=f"Write {_NAMES[kind]} to FILE too.")(
-            command
-        )
-    form = click.Choice(["text", "json", "markdown"])
-    return click.option(
-        "--format", "form", type=form, default="text", show_default=True, help="What standard output holds."
-    )(command)
-
-
-_NAMES: Final = {
+_FILES: Final = {
     "json": "JSON",
     "markdown": "Markdown",
     "html": "one self-contained HTML page",
     "junit": "JUnit's XML",
     "sarif": "SARIF",
 }
+"""Kind of report file to what it holds."""
+
+
+def _writable(_: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse before anything is run what could not be written after it."""
+    if path is not None and parameter.name == "html":
+        from policy_engine.report.html import require_extra
+
+        require_extra()
+    return path
+
+
+def report_options(command: F) -> F:
+    """Options about reports."""
+    debug = "Show the traceback of an internal error."
+    command = click.option("--debug", is_flag=True, expose_value=False, help=debug)(command)
+    for kind, holds in reversed(_FILES.items()):
+        file = click.option(
+            f"--{kind}",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            callback=_writable,
+            help=f"Write {holds} to FILE too.",
+        )
+        command = file(command)
+    form = click.Choice(["text", "json", "markdown"])
+    told = "What standard output holds."
+    return click.option("--format", "form", type=form, default="text", show_default=True, help=told)(command)
 
 
 def not_built(*options: str, **settings: Any) -> Callable[[F], F]:

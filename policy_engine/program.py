@@ -47,6 +47,8 @@ class Program(click.Group):
             # A name that the terminal's encoding has not got must not end a run.
             with contextlib.suppress(AttributeError):
                 stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        # Looking for pydantic's plugins means reading the metadata of every installed package; we have none.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         settings["standalone_mode"] = False
         with _defects_in_one_line(debug="--debug" in given or bool(os.environ.get(DEBUG))):
             code = self._exit_code(given, prog_name, settings)

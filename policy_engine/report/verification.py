@@ -251,7 +251,7 @@ def _case(verdict: Verdict, instant: bool) -> Case:
         lines.append(f"because {verdict.because}")
     if verdict.file is not None:
         lines.append(f"{verdict.file}:{verdict.line}")
-    return Case(verdict.name, _OUTCOMES[verdict.verdict], verdict.message, "\n".join(lines), verdict.file, verdict.line)
+    return Case(verdict.name, _OUTCOMES[verdict.verdict], verdict.message, "\n".join(lines))
 
 
 def _data(one: Verified) -> dict[str, Any]:
