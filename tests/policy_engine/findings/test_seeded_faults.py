@@ -234,9 +234,9 @@ def test_cdk_s_validation_misses_what_it_is_said_to_miss(tmp_path: Path) -> None
 
     report = json.loads((tmp_path / "out" / "validation-report.json").read_text(encoding="utf-8"))
     found = {
-        int(re.match(r"F([0-9]+)", resource["resourceLogicalId"])[1])  # type: ignore[index]
+        int(re.match(r"F([0-9]+)", construct["cloudFormationResource"]["logicalId"])[1])  # type: ignore[index]
         for plugin in report["pluginReports"]
         for violation in plugin["violations"]
-        for resource in violation["violatingResources"]
+        for construct in violation["violatingConstructs"]
     }
     assert {name for number, name in enumerate(faults) if number in found} == set(FOUND_BY_OTHERS)
