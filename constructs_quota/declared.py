@@ -1,0 +1,110 @@
+"""What a construct is told: refused where it is wrong, passed on where it is a CDK token.
+
+The rules themselves are those of :mod:`policy_engine.policy`; here they only get their place in the construct tree.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from policy_engine.policy import (
+    State,
+    capacity_problem,
+    enum_problem,
+    limit_count_problem,
+    name_problem,
+    unit_problem,
+)
+
+
+def is_token(value: object) -> bool:
+    """Whether the value is a CDK token: something only known at deployment."""
+    if isinstance(value, float):
+        # The kernel's JSON has no infinity and no NaN.
+        return math.isfinite(value) and cdk.Token.is_unresolved(value)
+    return (isinstance(value, str) or hasattr(value, "resolve")) and cdk.Token.is_unresolved(value)
+
+
+def as_number(value: Any) -> Any:
+    """The value as the L1s take a number, whatever form its token has."""
+    return value if isinstance(value, int | float) else cdk.Token.as_number(value)
+
+
+def as_text(value: Any) -> Any:
+    """The value as the L1s take a string, whatever form its token has; None stays None."""
+    return value if value is None else str(value) if isinstance(value, str) else cdk.Token.as_string(value)
+
+
+class Refusal:
+    """Everything that is wrong with the arguments of one construct, raised as one error.
+
+    Raised before the construct is made, so that a refused one leaves nothing in the tree.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        self._scope = scope
+        self._id = construct_id
+        self._lines: list[str] = []
+
+    def add(self, key: str, problem: str | None) -> None:
+        """Note what is wrong with the argument; None is nothing."""
+        if problem is not None:
+            self._lines.append(f"{key}: {problem}")
+
+    def value(self, key: str, value: object, problem_of: Callable[[object], str | None]) -> None:
+        """Hold a value to a rule.
+
+        No token satisfies the rule of a plain value (a number token is a huge negative number, a string token has
+        characters no name has), so the kernel, which costs a round trip, is only asked about values that fail.
+        """
+        problem = problem_of(value)
+        if problem is not None and not is_token(value):
+            self.add(key, problem)
+
+    def flag(self, key: str, value: object) -> None:
+        """Hold a value to True and False."""
+        if not isinstance(value, bool):
+            self.add(key, f"{value!r} is not True or False")
+
+    def name(self, key: str, value: object) -> None:
+        """Hold an optional physical name to AWS's pattern."""
+        if value is not None:
+            self.value(key, value, name_problem)
+
+    def state(self, value: object) -> None:
+        """Hold a state to ENABLED and DISABLED."""
+        self.value("state", value, lambda state: enum_problem(state, State))
+
+    def capacity_limits(self, limits: object) -> None:
+        """Hold capacity limits to: 1 to 5 instance types, each with a whole number of instances."""
+        if not isinstance(limits, Mapping):
+            self.add(
+                "capacity_limits",
+                f"{limits!r} is not a mapping of instance type to instances, such as {{'ml.g5.xlarge': 3}}",
+            )
+            return
+        self.add("capacity_limits", limit_count_problem(len(limits)))
+        for unit, count in limits.items():
+            self.value("capacity_limits", unit, unit_problem)
+            self.value(f"capacity_limits[{unit!r}]", count, capacity_problem)
+
+    def declared_by(self, units: Iterable[object], environment: Mapping[str, int]) -> None:
+        """Hold a share's instance types to those of its service environment (finding QM004)."""
+        if any(unit_problem(unit) for unit in environment):
+            return  # a token, which may stand for any type
+        for unit in units:
+            if unit not in environment and unit_problem(unit) is None:
+                self.add(
+                    "capacity_limits",
+                    f"the service environment has no {unit!r}; it has {', '.join(environment)}."
+                    " Add it there, or take it out of the share",
+                )
+
+    def raise_if_any(self) -> None:
+        """Raise what was found. Raises ValueError: one line per problem, each with the construct's path."""
+        if self._lines:
+            path = f"{self._scope.node.path}/{self._id}".lstrip("/")
+            raise ValueError("\n".join(f"{path}: {line}" for line in self._lines))

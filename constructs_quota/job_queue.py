@@ -1,0 +1,268 @@
+"""The job queue that quota shares divide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces.aws_batch import (
+    IJobQueueRef,
+    ISchedulingPolicyRef,
+    IServiceEnvironmentRef,
+    JobQueueReference,
+)
+from constructs import Construct
+from pydantic import ValidationError
+
+from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
+from constructs_quota.declared import Refusal, as_number, as_text
+from constructs_quota.service_environment import QuotaServiceEnvironment, ServiceEnvironmentBase
+from policy_engine.policy import (
+    MAX_TIME_LIMIT,
+    JobStateTimeLimit,
+    Policy,
+    ServiceEnvironment,
+    State,
+    StuckReason,
+    enum_problem,
+    name_problem,
+    share_count_problem,
+    time_limit_problem,
+)
+
+if TYPE_CHECKING:
+    from constructs_quota.quota_share import QuotaShare
+
+JobStateTimeLimits = Mapping[StuckReason, int | cdk.Duration]
+"""Why a job is stuck, to the seconds or the duration after which that ends it."""
+
+NEVER_FITS: Final[JobStateTimeLimits] = MappingProxyType(
+    {
+        StuckReason.SERVICE_ENVIRONMENT_MAX_RESOURCE: MAX_TIME_LIMIT,
+        StuckReason.QUOTA_MANAGEMENT_LIMIT_EXCEEDED: MAX_TIME_LIMIT,
+    }
+)
+"""The default: a job that can never fit is ended after the longest time AWS allows, a day.
+
+Without it such a job holds the front of its share for ever (UG sm_job_stuck_in_runnable). Beware while a limit is
+lowered for maintenance: a job larger than the lowered limit can never fit either, and is ended a day later.
+"""
+
+
+@jsii.implements(IJobQueueRef)
+class JobQueueBase(cdk.Resource):
+    """What a job queue offers, whether it is declared here or imported."""
+
+    _arn: str
+    _shares: dict[str, QuotaShare]
+
+    @property
+    def job_queue_arn(self) -> str:
+        """The ARN of the queue."""
+        return self._arn
+
+    @property
+    def job_queue_name(self) -> str:
+        """The name of the queue, never its ARN."""
+        return name_in(self._arn, JOB_QUEUE)
+
+    @property
+    @jsii.member(jsii_name="jobQueueRef")
+    def job_queue_ref(self) -> JobQueueReference:
+        """The reference by which stock CDK constructs take the queue."""
+        return JobQueueReference(job_queue_arn=self._arn)
+
+    @property
+    def quota_shares(self) -> Mapping[str, QuotaShare]:
+        """The quota shares that this app declares on the queue, by name, in order of declaration."""
+        return MappingProxyType(self._shares)
+
+    def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
+        """Hold a further quota share to what the queue has already."""
+        del capacity_limits  # of an imported queue's environment nothing is known
+        if isinstance(name, str) and name in self._shares:
+            there = self._shares[name].node.path
+            refusal.add("quota_share_name", f"{name!r} is already declared on the queue, at {there}")
+        refusal.add("job_queue", share_count_problem(len(self._shares) + 1))
+
+    def _add_share(self, name: str, share: QuotaShare) -> None:
+        self._shares[name] = share
+
+
+class QuotaJobQueue(JobQueueBase):
+    """A SageMaker Training job queue that is divided into quota shares, on one service environment.
+
+    Its priority is fixed: it only matters between queues of one service environment, and this one has its own
+    (UG service_limits).
+
+    Attributes:
+        service_environment: The environment it runs on.
+        job_state_time_limits: What ends stuck jobs, in seconds by reason.
+        state: ENABLED or DISABLED.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        service_environment: IServiceEnvironmentRef,
+        scheduling_policy: ISchedulingPolicyRef,
+        job_queue_name: str | None = None,
+        job_state_time_limits: JobStateTimeLimits = NEVER_FITS,
+        state: State = State.ENABLED,
+    ) -> None:
+        """Declare the queue.
+
+        Args:
+            scope: The construct that contains it.
+            construct_id: Its id there.
+            service_environment: A service environment for quota management that no other queue uses.
+            scheduling_policy: A scheduling policy for quota shares. It can be replaced by another, not taken away.
+            job_queue_name: 1 to 128 letters, digits, ``-`` and ``_``. Default: CloudFormation makes one up, which is
+                what lets a change replace the queue.
+            job_state_time_limits: Reason to seconds (600 to 86400) or duration, after which a job that is stuck for
+                that reason is ended. Default: ``NEVER_FITS``; ``{}`` ends none.
+            state: DISABLED takes no new jobs; those it has may finish.
+
+        Raises:
+            ValueError: An argument is wrong.
+        """
+        refusal = Refusal(scope, construct_id)
+        refusal.name("job_queue_name", job_queue_name)
+        refusal.state(state)
+        _hold_links(refusal, service_environment, scheduling_policy)
+        limits = _seconds(refusal, job_state_time_limits)
+        refusal.raise_if_any()
+        super().__init__(scope, construct_id, physical_name=job_queue_name)
+        self.service_environment = service_environment
+        self.job_state_time_limits: Mapping[StuckReason, int] = limits
+        self.state = state
+        self._given_name = job_queue_name
+        self._shares = {}
+        self._resource = self._declare(scheduling_policy)
+        self._arn = self._resource.ref
+        if isinstance(service_environment, ServiceEnvironmentBase):
+            service_environment._queue = self
+
+    def _declare(self, scheduling_policy: ISchedulingPolicyRef) -> batch.CfnJobQueue:
+        actions = [
+            batch.CfnJobQueue.JobStateTimeLimitActionProperty(
+                action="TERMINATE", max_time_seconds=as_number(seconds), reason=as_text(reason), state="RUNNABLE"
+            )
+            for reason, seconds in self.job_state_time_limits.items()
+        ]
+        environment = self.service_environment.service_environment_ref.service_environment_arn
+        return batch.CfnJobQueue(
+            self,
+            "Resource",
+            job_queue_name=as_text(self._given_name),
+            job_queue_type="SAGEMAKER_TRAINING",
+            job_state_time_limit_actions=actions or None,
+            priority=1,
+            scheduling_policy_arn=scheduling_policy.scheduling_policy_ref.scheduling_policy_arn,
+            service_environment_order=[
+                batch.CfnJobQueue.ServiceEnvironmentOrderProperty(order=1, service_environment=environment)
+            ],
+            state=as_text(self.state),
+        )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the queue and its quota shares declare so far, as the policy engine takes it.
+
+        Its ``queue`` is the name given, or else the logical id of the resource.
+
+        Raises:
+            ValueError: It is not known: the environment is imported, or a value is a CDK token.
+        """
+        environment = self.service_environment
+        if not isinstance(environment, QuotaServiceEnvironment):
+            raise ValueError(f"{self.node.path}: policy: the capacity of an imported service environment is not known")
+        named = self._given_name is not None and name_problem(self._given_name) is None
+        try:
+            return Policy(
+                queue=self._given_name if named else self.stack.resolve(self._resource.logical_id),
+                service_environment=ServiceEnvironment(
+                    capacity_limits=dict(environment.capacity_limits), state=environment.state
+                ),
+                shares={name: share.options.share for name, share in self._shares.items()},
+                job_state_time_limits=tuple(
+                    JobStateTimeLimit(reason=reason, max_seconds=seconds)
+                    for reason, seconds in self.job_state_time_limits.items()
+                ),
+                state=self.state,
+            )
+        except ValidationError as error:
+            # The constructors have refused what is wrong; what is left are tokens.
+            raise ValueError(
+                f"{self.node.path}: policy: it holds CDK tokens, known only at deployment:\n{error}"
+            ) from error
+
+    @classmethod
+    def from_job_queue_arn(cls, scope: Construct, construct_id: str, arn: str) -> JobQueueBase:
+        """A job queue that exists already, to which shares can be added. Raises ValueError: not the ARN of one."""
+        return _ImportedJobQueue(scope, construct_id, checked_arn(scope, construct_id, arn, JOB_QUEUE))
+
+    @classmethod
+    def from_job_queue_name(cls, scope: Construct, construct_id: str, name: str) -> JobQueueBase:
+        """A job queue of this account and region, to which shares can be added. Raises ValueError: not a name."""
+        return _ImportedJobQueue(scope, construct_id, arn_of(scope, construct_id, name, JOB_QUEUE))
+
+    def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
+        super()._hold_share(refusal, name, capacity_limits)
+        if isinstance(self.service_environment, QuotaServiceEnvironment) and isinstance(capacity_limits, Mapping):
+            refusal.declared_by(capacity_limits, self.service_environment.capacity_limits)
+
+
+class _ImportedJobQueue(JobQueueBase):
+    def __init__(self, scope: Construct, construct_id: str, arn: str) -> None:
+        super().__init__(scope, construct_id, environment_from_arn=arn)
+        self._arn = arn
+        self._shares = {}
+
+
+def _hold_links(refusal: Refusal, service_environment: object, scheduling_policy: object) -> None:
+    """Hold the two linked resources to: constructs, of the right kind, and the environment not taken."""
+    if not hasattr(service_environment, "service_environment_ref"):
+        refusal.add(
+            "service_environment",
+            f"{service_environment!r} is not a service environment; import one that exists with"
+            " QuotaServiceEnvironment.from_service_environment_arn or _name",
+        )
+    elif isinstance(service_environment, ServiceEnvironmentBase) and service_environment._queue is not None:
+        refusal.add(
+            "service_environment",
+            f"{service_environment.node.path} already serves {service_environment._queue.node.path};"
+            " one environment serves one queue",
+        )
+    if not hasattr(scheduling_policy, "scheduling_policy_ref"):
+        refusal.add(
+            "scheduling_policy",
+            f"{scheduling_policy!r} is not a scheduling policy; import one that exists with"
+            " QuotaSchedulingPolicy.from_scheduling_policy_arn or _name",
+        )
+    elif isinstance(scheduling_policy, batch.FairshareSchedulingPolicy):
+        refusal.add(
+            "scheduling_policy",
+            f"{scheduling_policy.node.path} is a fair-share policy; quota shares need a QuotaSchedulingPolicy",
+        )
+
+
+def _seconds(refusal: Refusal, limits: object) -> dict[StuckReason, int]:
+    """The time limits in seconds, held to AWS's reasons and range."""
+    if not isinstance(limits, Mapping):
+        refusal.add("job_state_time_limits", f"{limits!r} is not a mapping of StuckReason to seconds or a duration")
+        return {}
+    seconds = dict(limits)
+    for reason, limit in limits.items():
+        if isinstance(limit, cdk.Duration):
+            seconds[reason] = limit.to_seconds(integral=False)
+    for reason, limit in seconds.items():
+        refusal.value("job_state_time_limits", reason, lambda value: enum_problem(value, StuckReason))
+        refusal.value(f"job_state_time_limits[{str(reason)!r}]", limit, time_limit_problem)
+    return seconds

@@ -1,0 +1,83 @@
+"""The scheduling policy that makes a job queue one of quota shares."""
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, SchedulingPolicyReference
+from constructs import Construct
+
+from constructs_quota.arns import SCHEDULING_POLICY, arn_of, checked_arn, name_in
+from constructs_quota.declared import Refusal, as_text
+
+
+@jsii.implements(ISchedulingPolicyRef)
+class SchedulingPolicyBase(cdk.Resource):
+    """What a scheduling policy offers, whether it is declared here or imported."""
+
+    _arn: str
+
+    @property
+    def scheduling_policy_arn(self) -> str:
+        """The ARN of the policy."""
+        return self._arn
+
+    @property
+    def scheduling_policy_name(self) -> str:
+        """The name of the policy, never its ARN."""
+        return name_in(self._arn, SCHEDULING_POLICY)
+
+    @property
+    @jsii.member(jsii_name="schedulingPolicyRef")
+    def scheduling_policy_ref(self) -> SchedulingPolicyReference:
+        """The reference by which stock CDK constructs take the policy."""
+        return SchedulingPolicyReference(scheduling_policy_arn=self._arn)
+
+
+class QuotaSchedulingPolicy(SchedulingPolicyBase):
+    """A scheduling policy for quota shares: idle capacity goes to borrowers first in, first out.
+
+    It has no further settings: FIFO is the only strategy AWS offers (API QuotaSharePolicy). The kind of a policy
+    can never be changed or removed afterwards (API UpdateSchedulingPolicy).
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, scheduling_policy_name: str | None = None) -> None:
+        """Declare the policy.
+
+        Args:
+            scope: The construct that contains it.
+            construct_id: Its id there.
+            scheduling_policy_name: 1 to 128 letters, digits, ``-`` and ``_``. Default: CloudFormation makes one up,
+                which is what lets a change replace the policy.
+
+        Raises:
+            ValueError: An argument is wrong.
+        """
+        refusal = Refusal(scope, construct_id)
+        refusal.name("scheduling_policy_name", scheduling_policy_name)
+        refusal.raise_if_any()
+        super().__init__(scope, construct_id, physical_name=scheduling_policy_name)
+        resource = batch.CfnSchedulingPolicy(
+            self,
+            "Resource",
+            name=as_text(scheduling_policy_name),
+            quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
+                idle_resource_assignment_strategy="FIFO"
+            ),
+        )
+        self._arn = resource.ref
+
+    @classmethod
+    def from_scheduling_policy_arn(cls, scope: Construct, construct_id: str, arn: str) -> SchedulingPolicyBase:
+        """A quota share scheduling policy that exists already. Raises ValueError: not the ARN of one."""
+        return _ImportedSchedulingPolicy(scope, construct_id, checked_arn(scope, construct_id, arn, SCHEDULING_POLICY))
+
+    @classmethod
+    def from_scheduling_policy_name(cls, scope: Construct, construct_id: str, name: str) -> SchedulingPolicyBase:
+        """A quota share scheduling policy of this account and region. Raises ValueError: not a name."""
+        return _ImportedSchedulingPolicy(scope, construct_id, arn_of(scope, construct_id, name, SCHEDULING_POLICY))
+
+
+class _ImportedSchedulingPolicy(SchedulingPolicyBase):
+    def __init__(self, scope: Construct, construct_id: str, arn: str) -> None:
+        super().__init__(scope, construct_id, environment_from_arn=arn)
+        self._arn = arn
