@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.checking import CheckedQueue, CheckResult
 from policy_engine.findings import Finding, Severity
-from policy_engine.guarantees import Guarantee
+from policy_engine.guarantees import Guarantee, guarantees, preemptions
+from policy_engine.policy import Policy
 from policy_engine.report import json
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
 from policy_engine.report.junit import Case, Outcome, Suite
 from policy_engine.report.sarif import Result, Rule
 from policy_engine.report.wording import plural
+from policy_engine.scheduler.choices import Choices
 from policy_engine.sources import Source
 
 if TYPE_CHECKING:
@@ -50,16 +52,22 @@ class CheckReport:
         return self._page(_guarantees, _findings)
 
     def head(self) -> Page:
-        """The same: nothing was run."""
-        return self.page()
+        """The same and the policies as they are declared: nothing was run."""
+        return self._page(_guarantees, _findings, declared=True)
 
     def stories(self) -> list[tuple[str, Story]]:
         """None."""
         return []
 
-    def _page(self, guarantees: Callable[[CheckedQueue], Table], findings: Callable[[CheckResult], Table]) -> Page:
+    def _page(
+        self,
+        guarantees: Callable[[CheckedQueue], Table],
+        findings: Callable[[CheckResult], Table],
+        *,
+        declared: bool = False,
+    ) -> Page:
         sections = [
-            Section(f"queue-{number}", self._title(queue), list(_promises(queue, guarantees(queue))))
+            Section(f"queue-{number}", self._title(queue), list(_promises(queue, guarantees(queue), declared=declared)))
             for number, queue in enumerate(self.result.queues)
         ]
         found: Block = findings(self.result) if self.result.findings else Text("None.")
@@ -94,14 +102,13 @@ class CheckReport:
         return [Suite(self.source.name, cases or [none], properties)]
 
     def _case(self, finding: Finding) -> Case:
-        line, _ = finding.place.position or (None, None)
         outcome = Outcome.FAILED if finding.severity.reaches(self.fail_on) else Outcome.PASSED
         message = f"{finding.severity}: {finding.message}"
         if finding.is_ignored:
             outcome, message = Outcome.SKIPPED, f"ignored because {finding.ignored_because}: {message}"
         text = "\n".join([*_told(finding)[1:], finding.rule.source.url])
         name = f"{finding.id} {finding.place.key}".strip()
-        return Case(name, outcome, message, text, finding.place.file, line)
+        return Case(name, outcome, message, text)
 
     def findings(self) -> list[Result]:
         """Every finding at its place, ignored ones as suppressed."""
@@ -117,7 +124,19 @@ def _counted(findings: Iterable[Finding]) -> str:
     return ", ".join(told) + (f"; {ignored} ignored" if ignored else "")
 
 
-def _promises(queue: CheckedQueue, guarantees: Table) -> Iterator[Block]:
+def promises(policy: Policy, choices: Choices) -> Iterator[Block]:
+    """The policy as it is declared, what each share is guaranteed, and who can stop whose jobs."""
+    name = policy.queue or ""
+    queue = CheckedQueue(name, policy, guarantees(policy, choices), preemptions(policy, choices), ())
+    yield from _promises(queue, _guarantees(queue), declared=True)
+
+
+def _promises(queue: CheckedQueue, guarantees: Table, *, declared: bool = False) -> Iterator[Block]:
+    if declared and queue.policy is not None:
+        # loads all that a run is made of, as its other tables tell runs
+        from policy_engine.report import tables
+
+        yield from tables.declared(queue.policy)
     if queue.not_reckoned is not None:
         yield Text(f"Not reckoned: {queue.not_reckoned}")
         return

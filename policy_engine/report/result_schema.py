@@ -30,7 +30,7 @@ def result_schema() -> Schema:
     """The schema of the JSON that ``check``, ``simulate`` and ``verify`` write; draft 2020-12."""
     return {
         "title": "Result",
-        "description": "What a command writes with --format json or --json. Times are seconds from the scenario's zero.",
+        "description": "What --format json and --json write. Times are seconds from the scenario's zero.",
         "type": "object",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in ("check", "simulation", "verification", "verifications")],
         "$defs": {
