@@ -1,0 +1,1 @@
+"""Stacks to deploy, made of constructs alone."""
