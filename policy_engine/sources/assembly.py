@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from policy_engine.errors import InputError
-from policy_engine.sources.declaration import Place, Raw
-from policy_engine.sources.parameters import check_names
+from policy_engine.sources.declaration import Place, Raw, Unknown
+from policy_engine.sources.parameters import PSEUDO, check_names
 from policy_engine.sources.reading import Document, KeyPath, read
 from policy_engine.sources.template import Template
 from policy_engine.sources.validation import MISSING, shown
@@ -48,8 +48,8 @@ class Assembly:
     """All stacks of a cloud assembly."""
 
     def __init__(self, folder: Path, given: Mapping[str, str]) -> None:
-        self.given = given
-        self._roots = [StackTemplate(self, stack, {}) for stack in _stacks(folder, set())]
+        self.pseudo = {name: value for name, value in given.items() if name in PSEUDO}
+        self._roots = [StackTemplate(self, stack, given) for stack in _stacks(folder, set())]
         if not self._roots:
             raise InputError("a cloud assembly without stacks", file=str(folder / MANIFEST))
         self._asset_files: dict[Path, dict[str, str]] = {}
@@ -97,7 +97,9 @@ def _nearest(roots: list[StackTemplate], asking: Stack) -> StackTemplate | None:
 class StackTemplate:
     """A stack's template, which finds in the assembly what it takes from other stacks."""
 
-    def __init__(self, assembly: Assembly, stack: Stack, given: Mapping[str, Raw]) -> None:
+    def __init__(
+        self, assembly: Assembly, stack: Stack, given: Mapping[str, Raw], existence: Unknown | None = None
+    ) -> None:
         self.stack = stack
         self._assembly = assembly
         self._nested: dict[str, StackTemplate | None] = {}
@@ -107,9 +109,10 @@ class StackTemplate:
             pseudo |= {"AWS::AccountId": known[1], "AWS::Region": known[2]}
         self.template = Template(
             stack.document,
-            {**pseudo, **assembly.given, **given},
+            {**pseudo, **given},
             template_id=stack.id,
             surroundings=self,
+            existence=existence,
         )
 
     def templates(self) -> Iterator[Template]:
@@ -142,7 +145,9 @@ class StackTemplate:
 
     def _read_nested(self, logical_id: str) -> StackTemplate | None:
         raw = self.template.nested_stacks.get(logical_id)
-        file = None if raw is None else self._assembly.asset_file(self.stack.folder, raw)
+        if raw is None:
+            return None
+        file = self._assembly.asset_file(self.stack.folder, raw)
         within = (*self.stack.within, self.stack.document.file)
         if file is None or str(file) in within:
             return None
@@ -154,7 +159,8 @@ class StackTemplate:
             document=_read_mapping(file, short_forms=True),
             within=within,
         )
-        return StackTemplate(self._assembly, stack, parameters if isinstance(parameters, dict) else {})
+        given = {**self._assembly.pseudo, **(parameters if isinstance(parameters, dict) else {})}
+        return StackTemplate(self._assembly, stack, given, self.template.existence(logical_id, raw))
 
 
 # --- the manifest --------------------------------------------------------------------------------

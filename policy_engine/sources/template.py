@@ -48,10 +48,12 @@ class Template:
         *,
         template_id: str = "",
         surroundings: Surroundings | None = None,
+        existence: Unknown | None = None,
     ) -> None:
         self.document = document
         self.id = template_id
         """Which stack of an assembly; "" for a template that is read on its own."""
+        self._existence = existence
         self.parameters = Parameters(document, given)
         self._resolver = Resolver(
             document.data,
@@ -86,8 +88,7 @@ class Template:
 
     def _resource(self, logical_id: str, raw: dict[str, Any]) -> Resource | None:
         read = _READERS.get(str(raw.get("Type")))
-        exists = self._resolver.condition(raw["Condition"]) if read and "Condition" in raw else True
-        if read is None or exists is False:
+        if read is None or self._is_left_out(raw):
             return None
         path = ("Resources", logical_id)
         metadata = raw.get("Metadata")
@@ -98,10 +99,21 @@ class Template:
             resource,
             template=self.id,
             fixed_name=resource.name is not None,
-            existence=_stamped(exists, logical_id, ("Condition",)) if isinstance(exists, Unknown) else None,
+            existence=self.existence(logical_id, raw),
             depends_on=_depends_on(raw.get("DependsOn")),
             ignores=tuple(_ignores(metadata, place.at("Metadata"))),
         )
+
+    def _is_left_out(self, raw: Mapping[str, Any]) -> bool:
+        """Is there a condition on it, and is it false?"""
+        return "Condition" in raw and self._resolver.condition(raw["Condition"]) is False
+
+    def existence(self, logical_id: str, raw: Mapping[str, Any]) -> Unknown | None:
+        """Why it is not known whether there will be the resource; None where there will be."""
+        decided = self._resolver.condition(raw["Condition"]) if "Condition" in raw else True
+        if not isinstance(decided, Unknown):
+            return self._existence
+        return replace(decided, logical_id=logical_id, property="Condition")
 
     def properties(self, logical_id: str, place: Place) -> Values:
         """The properties of the resource, resolved."""
@@ -113,7 +125,8 @@ class Template:
     @cached_property
     def nested_stacks(self) -> dict[str, dict[str, Any]]:
         """The logical id of every nested stack with its raw resource."""
-        return {name: raw for name, raw in self._raw_resources() if raw.get("Type") == _NESTED_STACK}
+        nested = ((name, raw) for name, raw in self._raw_resources() if raw.get("Type") == _NESTED_STACK)
+        return {name: raw for name, raw in nested if not self._is_left_out(raw)}
 
     # --- outputs ------------------------------------------------------------------------------------
 
@@ -122,7 +135,7 @@ class Template:
         if name not in self._outputs:
             spec = self._raw_outputs.get(name)
             self._outputs[name] = Unknown(f"output {name!r} depends on itself")
-            self._outputs[name] = self._resolver.value(spec.get("Value")) if isinstance(spec, dict) else None
+            self._outputs[name] = None if spec is None else self._resolver.value(spec.get("Value"))
         return self._outputs[name]
 
     @cached_property
@@ -130,16 +143,17 @@ class Template:
         """The name of every export with the output that it exports."""
         found = {}
         for output, spec in self._raw_outputs.items():
-            export = spec.get("Export") if isinstance(spec, dict) else None
+            export = spec.get("Export")
             name = self._resolver.value(export.get("Name")) if isinstance(export, dict) else None
             if isinstance(name, str):
                 found[name] = output
         return found
 
-    @property
-    def _raw_outputs(self) -> dict[str, Any]:
+    @cached_property
+    def _raw_outputs(self) -> dict[str, dict[str, Any]]:
         section = self.document.data.get("Outputs")
-        return section if isinstance(section, dict) else {}
+        listed = section.items() if isinstance(section, dict) else ()
+        return {name: spec for name, spec in listed if isinstance(spec, dict) and not self._is_left_out(spec)}
 
 
 def declaration_of(source: str, templates: list[Template]) -> Declaration:

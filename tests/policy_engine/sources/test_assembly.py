@@ -232,6 +232,46 @@ def test_a_queue_in_a_nested_stack_and_a_share_in_another(folder: Path) -> None:
     assert sorted(str(s.name) for s in queue.shares) == ["QS1", "QS2", "QS3"]
 
 
+NOTHING = "Nothing has no default; give it with --parameter Nothing=VALUE"
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ({"Fn::Equals": ["a", "b"]}, None),
+        ({"Fn::Equals": [{"Ref": "Nothing"}, "b"]}, f"condition 'There': {NOTHING}"),
+    ],
+)
+def test_a_nested_stack_of_a_condition(folder: Path, condition: Json, reason: str | None) -> None:
+    parent: Json = {
+        "Resources": {"Nested": nested_stack(HASH) | {"Condition": "There"}},
+        "Conditions": {"There": condition},
+        "Parameters": {"Nothing": {"Type": "String"}},
+    }
+    write_nested(folder, parent, one=template_of(POLICY))
+    queues = load("cdk.out").queues
+    assert [queue.queue.existence and queue.queue.existence.reason for queue in queues] == ([reason] if reason else [])
+
+
+def test_a_nested_stack_has_the_parameters_of_its_parent_alone(folder: Path) -> None:
+    parent: Json = {
+        "Resources": {"Nested": nested_stack(HASH)},
+        "Parameters": {"Limit": {"Type": "Number", "Default": 5}},
+    }
+    child = template_of(POLICY) | {"Parameters": {"Limit": {"Type": "Number", "Default": 2}}}
+    limits = child["Resources"]["TrainingShares00000000"]["Properties"]["CapacityLimits"]
+    limits[0]["MaxCapacity"] = {"Ref": "Limit"}
+    write_nested(folder, parent, one=child)
+    assert load_policy("cdk.out", parameters={"Limit": "7"}).shares["QS1"].limit("ml.g5.xlarge") == 2
+
+
+def test_an_output_of_a_false_condition_is_not_there(folder: Path) -> None:
+    made = with_output("A:Queue") | {"Conditions": {"No": {"Fn::Equals": ["a", "b"]}}}
+    made["Outputs"]["QueueArn"]["Condition"] = "No"
+    write_assembly(folder, {"A": made, "B": share("QS2", {"Fn::ImportValue": "A:Queue"}), "C": share("QS3", WEAK)})
+    assert [s.name for s in load("cdk.out").declaration.stray_shares] == ["QS2", "QS3"]
+
+
 def test_a_nested_stack_whose_template_is_not_there(folder: Path) -> None:
     parent = template_of(POLICY)
     parent["Resources"]["Nested"] = nested_stack("c" * 64)
