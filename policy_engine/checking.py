@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from policy_engine import envelope
 from policy_engine.errors import InputError
 from policy_engine.findings import RULES, Finding, Severity, Subject, find
 from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
@@ -66,9 +67,10 @@ class CheckResult:
         return self.queues[0].name if len(self.queues) == 1 else None
 
     def to_dict(self, fail_on: Severity = Severity.ERROR) -> dict[str, Any]:
-        """The result as the data of its JSON, but for what every result begins and ends with."""
+        """The result as the data of its JSON."""
         return {
-            "choices": asdict(self.choices),
+            **envelope.head("check", self.source, self.queue),
+            "choices": envelope.choices(self.choices),
             "verdict": self.verdict(fail_on),
             "queues": [
                 {"name": queue.name, "not_reckoned": queue.not_reckoned and str(queue.not_reckoned)}
@@ -77,6 +79,7 @@ class CheckResult:
             "guarantees": [_guarantee(queue.name, row) for queue in self.queues for row in queue.guarantees],
             "preemption": [_preemption(queue.name, row) for queue in self.queues for row in queue.preemptions],
             "findings": [finding.to_dict() for finding in self.findings],
+            **envelope.basis(self.choices, None),
         }
 
 

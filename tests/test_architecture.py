@@ -27,9 +27,11 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.sources.reading",
         "policy_engine.sources.validation",
     ),
+    "policy_engine.envelope": ("policy_engine._version", "policy_engine.scheduler", "policy_engine.sources"),
     "policy_engine.guarantees": ("policy_engine.policy", "policy_engine.scheduler"),
     "policy_engine.findings": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.sources"),
     "policy_engine.checking": (
+        "policy_engine.envelope",
         "policy_engine.errors",
         "policy_engine.findings",
         "policy_engine.guarantees",

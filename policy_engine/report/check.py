@@ -11,7 +11,6 @@ from policy_engine.checking import CheckedQueue, CheckResult
 from policy_engine.findings import Finding, Severity
 from policy_engine.guarantees import Guarantee, guarantees, preemptions
 from policy_engine.policy import Policy
-from policy_engine.report import json
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
 from policy_engine.report.junit import Case, Outcome, Suite
@@ -88,11 +87,7 @@ class CheckReport:
 
     def data(self) -> dict[str, Any]:
         """What the JSON holds."""
-        return {
-            **json.head("check", self.source, self.result.queue),
-            **self.result.to_dict(self.fail_on),
-            **json.basis(self.result.choices, None),
-        }
+        return self.result.to_dict(self.fail_on)
 
     def suites(self) -> list[Suite]:
         """A test case for each finding; one that passes where there is none."""

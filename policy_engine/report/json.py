@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from policy_engine._version import __version__
-from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.jobs import Timing
-from policy_engine.sources import Source
+from policy_engine.envelope import SCHEMA, basis, choices, head
+
+__all__ = ["SCHEMA", "Data", "basis", "choices", "head", "text"]
 
 Data = dict[str, Any]
-SCHEMA = "policy-engine/1"
 
 
 def text(data: Data) -> str:
@@ -31,20 +28,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
-
-
-def head(command: str, source: Source, queue: str | None) -> Data:
-    """What every result begins with."""
-    policy = {"source": source.name, "queue": queue, "read_as": source.description}
-    return {"schema": SCHEMA, "command": command, "policy": policy}
-
-
-def basis(answers: Choices, timing: Timing | None) -> Data:
-    """What every result ends with: what it rests on."""
-    times = {} if timing is None else asdict(timing)
-    return {"rests_on": {"choices": choices(answers), **times, "engine": __version__, "live_service_consulted": False}}
-
-
-def choices(answers: Choices) -> Data:
-    """The answer to every open choice but the times."""
-    return asdict(answers)

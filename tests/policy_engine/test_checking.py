@@ -285,8 +285,10 @@ def test_a_parameter_makes_it_known() -> None:
 def test_the_result_is_json(tmp_path: Path) -> None:
     data = check(written(tmp_path, WALKTHROUGH)).to_dict(fail_on=Severity.WARNING)
     assert json.loads(json.dumps(data)) == data
-    assert list(data) == ["choices", "verdict", "queues", "guarantees", "preemption", "findings"]
-    assert data["verdict"] == "fails"
+    assert data["schema"] == "policy-engine/1"
+    assert data["policy"]["queue"] == "gpu-training"
+    assert data["rests_on"]["live_service_consulted"] is False
+    assert (data["command"], data["verdict"]) == ("check", "fails")
     assert data["choices"]["borrow_rounding"] == "down"
     assert data["guarantees"][1] == {
         "queue": "gpu-training",
