@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,21 +37,9 @@ def markdown(report: Report) -> str:
 
 def html(report: Report) -> str:
     """For a browser. Raises InputError without the extra ``html``."""
-    from policy_engine.report.html import require_extra
+    from policy_engine.report.html import render_html
 
-    require_extra()
-    from policy_engine.report import runs
-    from policy_engine.report.blocks import Section
-    from policy_engine.report.html.lanes import lanes
-    from policy_engine.report.html.rendering import render
-
-    page = report.head()
-    happened = [
-        section
-        for title, story in report.stories()
-        for section in (Section(story.ident, title, list(lanes(story))), *runs.sections(story))
-    ]
-    return render(replace(page, sections=[*page.sections, *happened]))
+    return render_html(report)
 
 
 def junit(report: Report) -> str:

@@ -12,7 +12,7 @@ from policy_engine.policy import Policy
 from policy_engine.report.blocks import Block, Cell, Column, Details, Facts, Lines, Name, Table, Text
 from policy_engine.report.series import BANDS
 from policy_engine.report.story import Story, most_telling
-from policy_engine.report.times import hours, instance_time, rough
+from policy_engine.report.times import instance_time, instance_unit, rough
 from policy_engine.report.wording import borrowing, ended, plural, why
 from policy_engine.scheduler.log import Event, Kind
 from policy_engine.workload.durations import duration_text
@@ -89,23 +89,26 @@ def steps(story: Story) -> Iterator[Block]:
 
 def shares(story: Story) -> Iterator[Block]:
     """What the run came to for each share: capacity by instance type, waits and preemptions."""
-    columns = ("Share", "Instance type", "Limit", "In use", "Borrowed", "Lent", "Most in use", "Most borrowed")
+    outcomes = share_outcomes(story.run)
+    size, name = instance_unit(max((outcome.busy_instance_seconds for outcome in outcomes), default=0))
+    texts = ("Share", "Instance type")
+    numbers = ("Limit", "In use", "Borrowed", "Lent", "Most in use", "Most borrowed")
     rows: list[tuple[Cell, ...]] = [
         (
             Name(outcome.name),
             outcome.unit or "",
             f"{outcome.limit:,}",
-            hours(outcome.busy_instance_seconds),
-            hours(outcome.borrowed_instance_seconds),
-            hours(outcome.lent_instance_seconds),
+            f"{outcome.busy_instance_seconds / size:,.1f}",
+            f"{outcome.borrowed_instance_seconds / size:,.1f}",
+            f"{outcome.lent_instance_seconds / size:,.1f}",
             f"{outcome.peak_usage:,}",
             f"{outcome.peak_borrowed:,}",
         )
-        for outcome in share_outcomes(story.run)
+        for outcome in outcomes
     ]
     yield Table(
-        "Capacity by share, times in instance-hours",
-        [Column(title, title not in ("Share", "Instance type")) for title in columns],
+        f"Capacity by share; in use, borrowed and lent in {name}s",
+        [Column(title, title in numbers) for title in (*texts, *numbers)],
         rows,
     )
     figures = ("Mean wait", "95th percentile", "Longest", "Never started", "Preempted", "Caused", "Work lost")

@@ -34,21 +34,20 @@ def rough(seconds: float) -> str:
     return duration_text(round(seconds, 1))
 
 
+def instance_unit(instance_seconds: float) -> tuple[int, str]:
+    """The unit that suits so many instance-seconds: how many it has, and its name in the singular."""
+    if instance_seconds >= _HOUR:
+        return _HOUR, "instance-hour"
+    if instance_seconds >= _MINUTE:
+        return _MINUTE, "instance-minute"
+    return _SECOND, "instance-second"
+
+
 def instance_time(instance_seconds: float) -> str:
     """Instance-seconds for people: ``1.5 instance-hours``, ``3 instance-minutes``."""
-    if instance_seconds >= _HOUR:
-        size, name = _HOUR, "instance-hour"
-    elif instance_seconds >= _MINUTE:
-        size, name = _MINUTE, "instance-minute"
-    else:
-        size, name = _SECOND, "instance-second"
+    size, name = instance_unit(instance_seconds)
     count = round(instance_seconds / size, 1)
     return f"{count:,g} {name}" if count == 1 else f"{count:,g} {name}s"
-
-
-def hours(instance_seconds: float) -> str:
-    """Instance-seconds as a number of instance-hours, for a column of them."""
-    return f"{instance_seconds / _HOUR:,.1f}"
 
 
 @dataclass(frozen=True, slots=True)

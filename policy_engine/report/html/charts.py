@@ -185,7 +185,7 @@ def _capacity_chart() -> dict[str, Any]:
 @cache
 def _jobs_chart(width: int) -> dict[str, Any]:
     y = alt.Y("y:Q", title=None)
-    works = alt.Scale(domain=["kept", "lost"], range=["var(--own)", "url(#lost)"])
+    works = alt.Scale(domain=["kept", "lost"], range=["var(--kept)", "url(#lost)"])
     work = (
         _of("bars")
         .transform_filter("datum.kind != 'waiting'")

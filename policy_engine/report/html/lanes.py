@@ -39,39 +39,34 @@ ENDS: Final = {
 }
 """``ended_by`` of an attempt to the shape that shows it."""
 
-LEGEND: Final = Legend(
-    (
-        ("own", "in use within the limit"),
-        ("borrowed", "borrowed: in use beyond the limit"),
-        ("lent", "lent: used by other shares"),
-        ("reserved", "reserved: idle, lent to nobody"),
-        ("free", "free: idle, can be lent"),
-        ("unallocated", "of no share"),
-        ("limit", "limit, capacity"),
-        ("stop", "one of its jobs was preempted"),
-    )
-)
-JOB_LEGEND: Final = Legend(
-    (
-        ("own", "work that was kept"),
-        ("lost", "work that was lost"),
-        ("waiting", "waiting"),
-        ("finished", "finished"),
-        ("preempted", "preempted"),
-        ("terminated", "terminated"),
-        ("failed", "failed"),
-        ("running", "running at the end"),
-    )
-)
+LEGEND: Final = {
+    "own": "in use within the limit",
+    "borrowed": "borrowed: in use beyond the limit",
+    "lent": "lent: used by other shares",
+    "reserved": "reserved: idle, lent to nobody",
+    "free": "free: idle, can be lent",
+    "unallocated": "of no share",
+    "limit": "limit, capacity",
+    "stop": "one of its jobs was preempted",
+}
+JOB_LEGEND: Final = {
+    "kept": "work that was kept",
+    "lost": "work that was lost",
+    "waiting": "waiting",
+    "finished": "finished",
+    "preempted": "preempted",
+    "terminated": "terminated",
+    "failed": "failed",
+    "running": "running at the end",
+}
+"""Swatch of the template to its words."""
 
 
 def lanes(story: Story) -> Iterator[Block]:
     """The legend, the queue as a whole, every share, and a word on what is left out."""
     drawing = _Drawing(story)
     shown = most_telling(story.jobs, MOST_JOBS)
-    yield LEGEND
-    if shown:
-        yield JOB_LEGEND
+    yield from drawing.legends(shown)
     if not drawing.axis.is_to_scale:
         yield Text(
             f"Time is not to scale: things happen at {len(drawing.axis.stops)} instants, and all stretches between"
@@ -103,6 +98,19 @@ class _Drawing:
         self.run = story.run
         self.axis = time_axis(story)
         self.demand = {job.name: job.demand for job in self.run.workload.jobs}
+
+    def legends(self, shown: Sequence[JobOutcome]) -> Iterator[Legend]:
+        """What of the colours, patterns and shapes there is to see."""
+        seen = {"limit"} | ({"stop"} if any(job.preemptions for job in self.story.jobs) else set())
+        for timeline in self.story.timelines.values():
+            for course in timeline.shares.values():
+                seen |= {band for band, peak in zip(BANDS, course.peaks, strict=True) if peak}
+            seen |= {"unallocated"} if timeline.queue.peaks[BANDS.index("unallocated")] else set()
+        yield Legend([(key, words) for key, words in LEGEND.items() if key in seen])
+        drawn = {part.kind for job in shown for part in _spans(0, job, self.axis.end)}
+        drawn |= {end.kind for job in shown for end in _ends(0, job, self.axis.end)}
+        if drawn:
+            yield Legend([(key, words) for key, words in JOB_LEGEND.items() if key in drawn])
 
     def queue_lane(self) -> Lane:
         """All shares together."""

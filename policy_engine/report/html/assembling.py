@@ -1,0 +1,52 @@
+"""The order of the page: the answer, what happened, the policy, and what all of it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policy_engine.report import tables
+from policy_engine.report.blocks import Block, Group, Page, Section
+from policy_engine.report.check import promises
+from policy_engine.report.html.lanes import lanes
+from policy_engine.report.result import Report
+from policy_engine.report.story import Story
+
+
+def assembled(report: Report) -> Page:
+    """The page of a report, charts drawn."""
+    head = report.head()
+    stories = report.stories()
+    happened: list[Section] = []
+    for title, story in stories:
+        parts = [*_parts(story)]
+        if len(stories) == 1:
+            sections = [Section(f"{story.ident}-{part.title.lower()}", part.title, part.blocks) for part in parts]
+            happened += [Section(story.ident, title, _drawn(story)), *sections]
+        else:
+            happened.append(Section(story.ident, title, [*_drawn(story), *parts]))
+    return replace(head, sections=[*head.sections, *happened, *_policies([story for _, story in stories])])
+
+
+def _drawn(story: Story) -> list[Block]:
+    return [*lanes(story), *tables.steps(story)]
+
+
+def _parts(story: Story) -> Iterator[Group]:
+    yield Group("Jobs", list(tables.jobs(story)))
+    yield Group("Shares", list(tables.shares(story)))
+    yield Group("Preemptions", list(tables.preemptions(story)))
+    yield Group("Events", list(tables.log(story)))
+
+
+def _policies(stories: list[Story]) -> Iterator[Section]:
+    """Each policy once, under the choices of the first run that it was used in."""
+    seen: list[Story] = []
+    for story in stories:
+        if any(story.run.policy == earlier.run.policy for earlier in seen):
+            continue
+        seen.append(story)
+    for number, story in enumerate(seen):
+        queue = story.run.policy.queue
+        title = "The policy" if len(seen) == 1 or queue is None else f"The policy of {queue}"
+        yield Section(f"policy-{number}", title, list(promises(story.run.policy, story.run.choices)))
