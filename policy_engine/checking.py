@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy_engine import envelope
 from policy_engine.errors import InputError
-from policy_engine.findings import RULES, Finding, Severity, Subject, find
+from policy_engine.findings import RULES, Finding, Planned, Severity, Subject, find
 from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.sources.declaration import Declaration, QueueDeclaration, QuotaShare
 from policy_engine.sources.document import declaration_of
 from policy_engine.sources.loading import Kind, Source, load
+
+if TYPE_CHECKING:
+    # a check without a scenario does without
+    from policy_engine.workload.scenario import Scenario
 
 Checkable: TypeAlias = str | Path | Source | Policy
 """A path (assembly, template or document), what was read from one, or a policy."""
@@ -90,6 +94,7 @@ def check(
     parameters: Mapping[str, str] | None = None,
     choices: Choices | None = None,
     severities: Mapping[str, Severity | str] | None = None,
+    scenario: Scenario | str | Path | None = None,
 ) -> CheckResult:
     """Check every quota-managed queue of the source, or the one that is named.
 
@@ -97,19 +102,24 @@ def check(
         source: where the policy comes from, or a policy itself.
         queue: name, logical id or construct path of the only queue to check.
         parameters: values of a template's parameters; only where ``source`` is a path.
-        choices: answers to the open choices; those not given keep their defaults.
+        choices: answers to the open choices; those not given are the scenario's, or else the defaults.
         severities: a user's own severities, by finding id.
+        scenario: what is to run on the queue, for the findings QM201 to QM203; it may name the queue.
 
     Raises:
-        InputError: the source cannot be read, it has no quota-managed queue, or a severity is given for an id that
-            does not exist. What is wrong with a policy that can be read is a finding.
+        InputError: the source or the scenario cannot be read, they do not fit each other, the source has no
+            quota-managed queue, or a severity is given for an id that does not exist. What is wrong with a policy
+            that can be read is a finding.
     """
     read = _read(source, parameters or {})
-    answers = choices if choices is not None else Choices()
     own = _severities(severities or {})
-    views = [read.queue(queue)] if queue is not None or not read.queues else list(read.queues)
-    checked = tuple(_check_queue(read.declaration, view, answers, own) for view in views)
-    strays = [] if queue is not None else list(_stray_subjects(read.declaration, answers))
+    planned = _scenario(scenario)
+    answers = choices or (Choices() if planned is None else planned.choices())
+    wanted = planned.queue if queue is None and planned is not None else queue
+    is_one = wanted is not None or planned is not None or not read.queues
+    views = [read.queue(wanted)] if is_one else list(read.queues)
+    checked = tuple(_check_queue(read.declaration, view, answers, own, planned) for view in views)
+    strays = [] if is_one else list(_stray_subjects(read.declaration, answers))
     findings = [f for one in checked for f in one.findings] + [f for subject in strays for f in find(subject, own)]
     return CheckResult(read, answers, checked, _each_once(findings))
 
@@ -132,14 +142,29 @@ def _severities(given: Mapping[str, Severity | str]) -> dict[str, Severity]:
     return {rule_id: Severity(severity) for rule_id, severity in given.items()}
 
 
+def _scenario(given: Scenario | str | Path | None) -> Scenario | None:
+    if not isinstance(given, str | Path):
+        return given
+    from policy_engine.workload.scenario import load_scenario
+
+    return load_scenario(given)
+
+
 def _check_queue(
-    declaration: Declaration, view: QueueDeclaration, choices: Choices, severities: Mapping[str, Severity]
+    declaration: Declaration,
+    view: QueueDeclaration,
+    choices: Choices,
+    severities: Mapping[str, Severity],
+    scenario: Scenario | None,
 ) -> CheckedQueue:
-    findings = find(Subject(declaration, view, view.shares, choices), severities)
+    subject = Subject(declaration, view, view.shares, choices)
     try:
         policy = view.policy()
     except InputError as error:
-        return CheckedQueue(view.name, None, (), (), findings, error)
+        return CheckedQueue(view.name, None, (), (), find(subject, severities), error)
+    if scenario is not None:
+        subject = replace(subject, plan=Planned(scenario, policy, scenario.workload(policy), choices))
+    findings = find(subject, severities)
     return CheckedQueue(view.name, policy, guarantees(policy, choices), preemptions(policy, choices), findings)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from policy_engine._version import __version__
-from policy_engine.program import FAILS, HOLDS, UNDECIDED, Program, put_out
+from policy_engine.program import FAILS, HOLDS, NAME, UNDECIDED, Program, put_out
 
 # What is imported inside the commands would slow the start of the others.
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ NOT_BUILT: Final = (
 
 
 @click.group(
+    NAME,
     cls=Program,
     not_built=NOT_BUILT,
     epilog="Exit codes: 0 all holds, 1 something fails, 2 the input or the command line is wrong, 3 undecided.",
@@ -154,9 +155,27 @@ def _console() -> Any:
     show_default=True,
     help="Exit with 1 from this severity on.",
 )
+@click.option(
+    "--severity",
+    "severities",
+    metavar="ID=SEVERITY",
+    multiple=True,
+    callback=_parameters,
+    help="Another severity for a finding: QM102=info; may be repeated.",
+)
+@click.option(
+    "--scenario", type=click.Path(), metavar="FILE", help="Also find what its jobs and the policy come to together."
+)
 @report_options
 def check(
-    policy: str, queue: str | None, parameters: dict[str, str], fail_on: str, form: str, **files: Path | None
+    policy: str,
+    queue: str | None,
+    parameters: dict[str, str],
+    fail_on: str,
+    severities: dict[str, str],
+    scenario: str | None,
+    form: str,
+    **files: Path | None,
 ) -> int:
     """Say what each share of POLICY is guaranteed, who can stop whose jobs, and what is wrong.
 
@@ -171,7 +190,7 @@ def check(
     from policy_engine.sources import load
 
     source = load(policy, parameters=parameters)
-    result = policy_engine.check(source, queue=queue)
+    result = policy_engine.check(source, queue=queue, severities=severities, scenario=scenario)
     threshold = Severity(fail_on)
     publish(CheckReport(source, result, threshold), form, files)
     return FAILS if result.failed(threshold) else HOLDS

@@ -29,7 +29,13 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "policy_engine.envelope": ("policy_engine._version", "policy_engine.scheduler", "policy_engine.sources"),
     "policy_engine.guarantees": ("policy_engine.policy", "policy_engine.scheduler"),
-    "policy_engine.findings": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.sources"),
+    "policy_engine.findings": (
+        "policy_engine.guarantees",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.sources",
+        "policy_engine.workload",
+    ),
     "policy_engine.checking": (
         "policy_engine.envelope",
         "policy_engine.errors",
@@ -38,6 +44,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.policy",
         "policy_engine.scheduler",
         "policy_engine.sources",
+        "policy_engine.workload",
     ),
     "policy_engine.expectations": (
         "policy_engine.errors",

@@ -16,6 +16,9 @@ An id never changes its meaning. **error**: the service would refuse it, or nobo
 what was meant. **info**: worth knowing. `check` exits with 1 where a finding that is not ignored is an error, or a
 warning with `--fail-on warning`.
 
+The findings from [QM201](#qm201) on need a scenario as well: `policy-engine check POLICY --scenario FILE`, or
+`check(policy, scenario="FILE")` in Python.
+
 A rule says nothing about what it cannot know: a value that is known only at deployment is reported as
 [QM000](#qm000), and the rules that need it are skipped for it.
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from policy_engine.policy import (
     UNLIMITED,
+    Policy,
     SharingStrategy,
     borrow_limit_problem,
     capacity_problem,
@@ -20,6 +21,7 @@ from policy_engine.policy import (
 )
 from policy_engine.scheduler.bounds import percent_of
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.sources.declaration import (
     CapacityLimit,
     Declaration,
@@ -32,6 +34,10 @@ from policy_engine.sources.declaration import (
     enum_member,
 )
 
+if TYPE_CHECKING:
+    # a check without a scenario does without
+    from policy_engine.workload.scenario import Scenario
+
 Limited: TypeAlias = ServiceEnvironment | QuotaShare
 """What has capacity limits."""
 
@@ -39,6 +45,20 @@ Limited: TypeAlias = ServiceEnvironment | QuotaShare
 def limits_of(resource: Limited) -> tuple[CapacityLimit, ...]:
     """The capacity limits as written; none where the list is absent or unknown."""
     return resource.capacity_limits if isinstance(resource.capacity_limits, tuple) else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A scenario for the queue."""
+
+    scenario: Scenario
+    policy: Policy
+    workload: Workload
+    choices: Choices
+
+    def priority(self, job: Job) -> int:
+        """The job's priority, that of C15 where it states none."""
+        return self.choices.default_priority if job.priority is None else job.priority
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +70,8 @@ class Subject:
     """None where the source has shares of the queue and not the queue itself."""
     shares: tuple[QuotaShare, ...]
     choices: Choices
+    plan: Planned | None = None
+    """What is to run on it, where a scenario is given."""
 
     @property
     def queue(self) -> JobQueue | None:

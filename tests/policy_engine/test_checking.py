@@ -17,6 +17,7 @@ from policy_engine.sources import load
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "findings"
 GOOD = FIXTURES / "QM009" / "good.yaml"
+TWO_QUEUES = FIXTURES / "QM007" / "good-two-queues.yaml"
 U = "ml.g5.xlarge"
 
 WALKTHROUGH = """\
@@ -192,9 +193,30 @@ def test_a_severity_that_cannot_be(severities: dict[str, str], message: str) -> 
     assert str(raised.value).startswith(message)
 
 
-# --- several queues, and none --------------------------------------------------------------------
+# --- with a scenario -----------------------------------------------------------------------------
 
-TWO_QUEUES = FIXTURES / "QM007" / "good-two-queues.yaml"
+
+def test_a_scenario_brings_its_choices_and_its_queue(tmp_path: Path) -> None:
+    scenario = written(
+        tmp_path,
+        "queue: Queue\nchoices: {borrow_rounding: up}\n"
+        "jobs: [{name: large, share: borrower, instance_count: 5, checkpoint_every: 1m}]\n",
+        "scenario.yaml",
+    )
+    result = check(TWO_QUEUES, scenario=scenario)
+    assert (result.queue, result.choices.borrow_rounding) == ("Queue", "up")
+    assert of_id(result, "QM201").place.position == (3, 8)
+    with_own = check(TWO_QUEUES, scenario=scenario, choices=Choices(borrow_rounding="nearest"))
+    assert with_own.choices.borrow_rounding == "nearest"
+
+
+def test_a_scenario_that_does_not_fit_the_policy(tmp_path: Path) -> None:
+    scenario = written(tmp_path, "jobs: [{name: one, share: nobody}]\n", "scenario.yaml")
+    with pytest.raises(InputError, match=r"jobs\[0\].share: no share 'nobody'"):
+        check(GOOD, scenario=scenario)
+
+
+# --- several queues, and none --------------------------------------------------------------------
 
 
 def test_every_queue_is_checked() -> None:

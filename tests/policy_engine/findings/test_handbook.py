@@ -15,6 +15,9 @@ SPECIFIED = {
     **dict.fromkeys(ERRORS, Severity.ERROR),
     **dict.fromkeys(("QM101", "QM102", "QM103", "QM105", "QM107", "QM108", "QM110", "QM111"), Severity.WARNING),
     **dict.fromkeys(("QM104", "QM106", "QM109", "QM112"), Severity.INFO),
+    "QM201": Severity.ERROR,
+    "QM202": Severity.WARNING,
+    "QM203": Severity.WARNING,
 }
 
 

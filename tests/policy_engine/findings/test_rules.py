@@ -1,7 +1,8 @@
 """Every rule on its fixtures: ``tests/fixtures/findings/QMxxx/good*.yaml`` and ``bad*.yaml``.
 
 A line of a bad fixture that a finding must stand on is marked with the id and a part of the message:
-``# QM003: 2 capacity limits``. Errors must be marked in every fixture, whatever their id.
+``# QM003: 2 capacity limits``. Errors must be marked in every fixture, whatever their id. From QM201 on the fixtures
+are scenarios, and what they say of a policy is marked in the policy.
 """
 
 import re
@@ -9,25 +10,36 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.checking import check
+from policy_engine.checking import CheckResult, check
 from policy_engine.findings import RULES, Severity
+from policy_engine.workload.scenario import load_scenario
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "findings"
 FILES = sorted(FIXTURES.glob("*/*.yaml"))
 MARK = re.compile(r"# (QM[0-9]{3}): (.*)$")
 
 
-def marks(path: Path, rule_id: str) -> list[tuple[int, str]]:
+def marks(path: str | Path, rule_id: str) -> list[tuple[int, str]]:
     """Line and message of everything that is marked with the id."""
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    lines = enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1)
     return [(line, mark[2]) for line, text in lines if (mark := MARK.search(text)) and mark[1] == rule_id]
+
+
+def checked(path: Path) -> tuple[list[str | Path], CheckResult]:
+    """The files in which things are marked, and what was found in them."""
+    if path.parent.name < "QM201":
+        return [path], check(path)
+    policy = load_scenario(path).policy_path
+    assert policy is not None
+    return [path, policy], check(policy, scenario=path)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_rule_on_fixture(path: Path) -> None:
     rule_id = path.parent.name
-    findings = check(path).findings
-    expected = marks(path, rule_id)
+    files, result = checked(path)
+    findings = result.findings
+    expected = [mark for file in files for mark in marks(file, rule_id)]
     assert bool(expected) == path.stem.startswith("bad"), "a bad fixture is marked, a good one is not"
 
     found = [f for f in findings if f.id == rule_id]
