@@ -80,11 +80,11 @@ def put_out(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes once more when it exits, and would complain about the same pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        raise InputError(f"standard output: {(error.strerror or str(error)).lower()}") from error
+        # Python flushes once more when it exits, and would complain about the same again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"standard output: {(error.strerror or str(error)).lower()}") from error
 
 
 def _sentence(message: str) -> str:

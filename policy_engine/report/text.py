@@ -5,6 +5,7 @@ Text of the user's is passed to rich as ``Text``, never as markup, and has its c
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -25,15 +26,24 @@ _LONGEST_WORD: Final = 40
 _GAP: Final = 2
 
 
+class _Paper(io.StringIO):
+    """Takes what a console would write."""
+
+    encoding = ""
+    """Of where it will go: decides whether tables are ruled with ASCII."""
+
+
 def render(page: Page, console: Console) -> str:
-    """The page as text for the console: as wide as it is, in colour where it has some.
+    """The page as text for the console: as wide as it is, in colour where it has some. Nothing is written.
 
     Nothing is cut off and no word is broken that a line can hold: a table that cannot be so narrow is wider.
     """
-    with console.capture() as capture:
-        for part in _parts(page, console.width):
-            console.print(part, width=max(console.width, _width(part)), crop=False)
-    return "\n".join(line.rstrip() for line in capture.get().split("\n"))
+    paper = _Paper()
+    paper.encoding = console.encoding
+    console.file = paper
+    for part in _parts(page, console.width):
+        console.print(part, width=max(console.width, _width(part)), crop=False)
+    return "\n".join(line.rstrip() for line in paper.getvalue().split("\n"))
 
 
 def _width(part: RenderableType) -> int:
