@@ -45,5 +45,6 @@ def arn_of(scope: Construct, construct_id: str, name: str, form: str) -> str:
 
 
 def name_in(arn: str, form: str) -> str:
-    """The name at the end of an ARN, also where the ARN is a token."""
-    return cdk.Fn.select(form.count("/"), cdk.Fn.split("/", arn))
+    """The name at the end of an ARN of that form, also where all of the ARN is a token."""
+    name = arn.rpartition("/")[2]
+    return name if name_problem(name) is None else cdk.Fn.select(form.count("/"), cdk.Fn.split("/", arn))

@@ -23,9 +23,7 @@ from constructs_quota.declared import Refusal, as_number, as_text
 from constructs_quota.service_environment import QuotaServiceEnvironment, ServiceEnvironmentBase
 from policy_engine.policy import (
     MAX_TIME_LIMIT,
-    JobStateTimeLimit,
     Policy,
-    ServiceEnvironment,
     State,
     StuckReason,
     enum_problem,
@@ -183,25 +181,27 @@ class QuotaJobQueue(JobQueueBase):
         environment = self.service_environment
         if not isinstance(environment, QuotaServiceEnvironment):
             raise ValueError(f"{self.node.path}: policy: the capacity of an imported service environment is not known")
-        named = self._given_name is not None and name_problem(self._given_name) is None
+        known = name_problem(self._given_name) is None
         try:
-            return Policy(
-                queue=self._given_name if named else self.stack.resolve(self._resource.logical_id),
-                service_environment=ServiceEnvironment(
-                    capacity_limits=dict(environment.capacity_limits), state=environment.state
-                ),
-                shares={name: share.options.share for name, share in self._shares.items()},
-                job_state_time_limits=tuple(
-                    JobStateTimeLimit(reason=reason, max_seconds=seconds)
-                    for reason, seconds in self.job_state_time_limits.items()
-                ),
-                state=self.state,
+            return Policy.of(
+                {
+                    "queue": self._given_name if known else self.stack.resolve(self._resource.logical_id),
+                    "service_environment": {
+                        "capacity_limits": dict(environment.capacity_limits),
+                        "state": environment.state,
+                    },
+                    "shares": {name: share.options.document for name, share in self._shares.items()},
+                    "job_state_time_limits": [
+                        {"reason": reason, "max_seconds": seconds}
+                        for reason, seconds in self.job_state_time_limits.items()
+                    ],
+                    "state": self.state,
+                }
             )
         except ValidationError as error:
             # The constructors have refused what is wrong; what is left are tokens.
-            raise ValueError(
-                f"{self.node.path}: policy: it holds CDK tokens, known only at deployment:\n{error}"
-            ) from error
+            places = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
+            raise ValueError(f"{self.node.path}: policy: only known at deployment (CDK tokens): {places}") from None
 
     @classmethod
     def from_job_queue_arn(cls, scope: Construct, construct_id: str, arn: str) -> JobQueueBase:

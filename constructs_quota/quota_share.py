@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import aws_cdk as cdk
 import jsii
@@ -14,7 +15,6 @@ from constructs_quota.declared import Refusal, as_number, as_text
 from constructs_quota.job_queue import JobQueueBase
 from constructs_quota.resource_sharing import ResourceSharing
 from policy_engine.policy import (
-    Share,
     SharingStrategy,
     State,
     borrow_limit_problem,
@@ -45,15 +45,15 @@ class QuotaShareOptions:
     state: State = State.ENABLED
 
     @property
-    def share(self) -> Share:
-        """The share as the policy engine takes it. Raises pydantic.ValidationError: wrong, or a CDK token."""
-        return Share(
-            capacity_limits=dict(self.capacity_limits),
-            strategy=self.resource_sharing.strategy,
-            borrow_limit=self.resource_sharing.borrow_limit,
-            in_share_preemption=self.in_share_preemption,
-            state=self.state,
-        )
+    def document(self) -> dict[str, Any]:
+        """The share as the data of a policy document; a CDK token stays one."""
+        return {
+            "capacity_limits": dict(self.capacity_limits),
+            "strategy": self.resource_sharing.strategy,
+            "borrow_limit": self.resource_sharing.borrow_limit,
+            "in_share_preemption": self.in_share_preemption,
+            "state": self.state,
+        }
 
 
 class QuotaShareBase:
