@@ -1,0 +1,3 @@
+from tests.synthesis import app, snapshot, stack
+
+__all__ = ["app", "snapshot", "stack"]
