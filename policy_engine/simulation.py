@@ -101,6 +101,8 @@ class Clock:
         self.start_seconds = workload.timing.start_seconds
         self.until = inf if workload.until is None else workload.until
         self.policy = policy
+        self.start_policy = policy
+        """The policy at the beginning."""
         self.state = State(policy, choices, _units_named(workload))
         self.log = Log(workload.jobs)
         self.rows = self.log.rows

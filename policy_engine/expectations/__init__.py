@@ -29,7 +29,7 @@ from policy_engine.workload.expected import (
 )
 from policy_engine.workload.scenario import Scenario
 
-__all__ = ["Answer", "Verdict", "Verification", "describe", "judge", "verify"]
+__all__ = ["Answer", "Verdict", "Verification", "describe", "judge", "judge_one", "verify"]
 
 
 def verify(policy: Policy, scenario: Scenario) -> Verification:
@@ -53,6 +53,13 @@ def judge(run: Run, scenario: Scenario) -> tuple[Verdict, ...]:
         _verdict(wanted, evidence, scenario.source, scenario.line(number))
         for number, wanted in enumerate(scenario.expect)
     )
+
+
+def judge_one(run: Run, wanted: AnyExpectation, scenario: Scenario) -> Verdict:
+    """The verdict on one expectation of the scenario."""
+    instants = [wanted.at] if isinstance(wanted, AtExpectation) else []
+    line = scenario.line(scenario.expect.index(wanted))
+    return _verdict(wanted, Evidence(run, instants), scenario.source, line)
 
 
 def _verdict(wanted: AnyExpectation, evidence: Evidence, file: str, line: int) -> Verdict:

@@ -98,6 +98,8 @@ class Pass:
             choices.head_of_line == "strict" and not self.blocked_owners_keep and not self.partly_borrowed
         )
         """A share has one head, and what it can do depends on the usage alone."""
+        self.unasked = self.one_head_each and isinstance(self.chooser, Rule)
+        """The chooser need not be asked where there is one move."""
         self.either_kind = choices.reclaim_or_in_share == "any"
         self.in_share_first = choices.reclaim_or_in_share == "in_share_first"
         self.instant = -inf
@@ -128,7 +130,7 @@ class Pass:
         while unsettled or claims:
             if claims and self._start_claimant(at):
                 pass
-            elif self.one_head_each and len(unsettled) == 1:
+            elif self.unasked and len(unsettled) == 1:
                 # Only this head might move: where it starts there is nothing to choose.
                 (share,) = unsettled
                 job = -lines[share][-1][3]

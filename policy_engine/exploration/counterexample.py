@@ -1,0 +1,143 @@
+"""The schedule that breaks an expectation: made into a workload that replays, shrunk, and run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from policy_engine.exploration.script import Decision, Script, decisions_of
+from policy_engine.policy import Policy
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Job, Workload
+from policy_engine.scheduler.log import Kind, Row
+from policy_engine.simulation import Clock, Run, simulate
+
+
+class NotReplayedError(RuntimeError):
+    """A counterexample that the plain simulator does not confirm: a bug of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A schedule that breaks an expectation, with everything that is open fixed."""
+
+    policy: Policy
+    workload: Workload
+    """With the durations that break it."""
+    choices: Choices
+    decisions: tuple[Decision, ...]
+    """Moves of the instants at which the choices alone would have moved otherwise."""
+    run: Run
+    """The plain run of these, with what happened."""
+
+
+def replayed(policy: Policy, workload: Workload, choices: Choices, broken: Clock) -> Counterexample:
+    """The schedule that an exploration found, run again in the plain simulator.
+
+    Raises NotReplayedError where the log comes out otherwise.
+    """
+    jobs = tuple(_with_duration(number, job, broken.rows) for number, job in enumerate(workload.jobs))
+    fixed = replace(workload, jobs=jobs, until=broken.at)
+    script = Script(decisions_of(broken.rows, jobs), jobs)
+    choices = replace(choices, reclaim_or_in_share=_named(choices.reclaim_or_in_share))
+    run = simulate(policy, fixed, choices, chooser=script)
+    if _what_happens(run.log.rows) != _what_happens(broken.rows):
+        raise NotReplayedError("the schedule that was found does not come out when it is run again: please report this")
+    decisions = _needed(decisions_of(run.log.rows, jobs), script.departed)
+    return Counterexample(policy, fixed, choices, tuple(decisions), run)
+
+
+def again(found: Counterexample) -> Run:
+    """The plain run of a counterexample, from what its scenario file says alone."""
+    script = Script(found.decisions, found.workload.jobs)
+    return simulate(found.policy, found.workload, found.choices, chooser=script)
+
+
+def _named(kind: str) -> str:
+    """``any`` is for explorations; a script says which kind was taken."""
+    return "any" if kind == "any" else kind
+
+
+def _with_duration(number: int, job: Job, rows: list[Row]) -> Job:
+    """A job of open duration runs as long as it ran in the log; what it had done is kept when it is stopped."""
+    if job.duration is not None:
+        return job
+    lengths = list(_attempts(number, rows))
+    ended = any(row[1] is Kind.FINISHED and row[2] == number for row in rows)
+    if not ended:
+        return job
+    if len(lengths) == 1:
+        return replace(job, duration=lengths[0])
+    return replace(job, duration=sum(lengths), checkpoint_every=_step(lengths))
+
+
+def _attempts(number: int, rows: list[Row]) -> Iterator[float]:
+    began: float | None = None
+    for at, kind, job, _, _, _ in rows:
+        if job != number:
+            continue
+        if kind is Kind.STARTED:
+            began = at
+        elif began is not None and kind in (Kind.STOPPED, Kind.FINISHED):
+            yield at - began
+            began = None
+
+
+def _step(lengths: list[float]) -> float:
+    """The longest of 1 s, 1/2 s, 1/4 s, ... that all lengths are multiples of."""
+    step = 1.0
+    while any(length % step for length in lengths):
+        step /= 2
+    return step
+
+
+def _what_happens(rows: list[Row]) -> list[tuple[float, Kind, int, int]]:
+    return [(at, kind, job, by) for at, kind, job, by, _, _ in rows]
+
+
+def _needed(decisions: list[Decision], departed: list[bool]) -> Iterator[Decision]:
+    """All decisions of every instant at which one departs from the rule."""
+    instants = {decision.at for decision, other in zip(decisions, departed, strict=False) if other}
+    return (decision for decision in decisions if decision.at in instants)
+
+
+def shrunk(
+    found: Counterexample,
+    workload: Workload,
+    look: Callable[[Workload], Counterexample | None],
+    keep: frozenset[str],
+    seconds: float,
+) -> Counterexample:
+    """The smallest counterexample that can be found by leaving things out, one after the other.
+
+    ``look`` explores a smaller workload; jobs in ``keep`` are never left out; it stops after ``seconds``.
+    """
+    until = monotonic() + seconds
+    smaller = True
+    while smaller:
+        smaller = False
+        for candidate in _smaller(workload, keep):
+            if monotonic() > until:
+                return found
+            other = look(candidate)
+            if other is not None:
+                found, workload, smaller = other, candidate, True
+                break
+    return found
+
+
+def _smaller(workload: Workload, keep: frozenset[str]) -> Iterator[Workload]:
+    """Without one job, without one update, with one instance less, at simpler times."""
+    jobs = workload.jobs
+    touched = {name for update in workload.updates if (name := getattr(update, "job", None)) is not None}
+    for number in reversed(range(len(jobs))):
+        if jobs[number].name not in keep | touched:
+            yield replace(workload, jobs=jobs[:number] + jobs[number + 1 :])
+    for number in reversed(range(len(workload.updates))):
+        yield replace(workload, updates=workload.updates[:number] + workload.updates[number + 1 :])
+    for number, job in enumerate(jobs):
+        for unit, count in job.demand.items():
+            if count > 1:
+                fewer = replace(job, demand={**job.demand, unit: count - 1})
+                yield replace(workload, jobs=(*jobs[:number], fewer, *jobs[number + 1 :]))

@@ -1,0 +1,139 @@
+"""When two states have the same future: the key under which a state is remembered.
+
+What cannot matter any more is left out (names and ended jobs, absolute times, the order of starts where victims are
+open), and interchangeable jobs are put in one order. Each reduction can be turned off, and a test compares verdicts
+with and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from math import inf
+
+from policy_engine.scheduler.jobs import Job
+from policy_engine.scheduler.state import Phase
+from policy_engine.simulation import Clock
+
+
+class Keys:
+    """Makes keys for the states of one exploration."""
+
+    def __init__(self, clock: Clock, open_choices: frozenset[str], named: frozenset[str], *, symmetry: bool) -> None:
+        """``named``: jobs that an expectation asks about; they are interchangeable with no other."""
+        self.symmetry = symmetry
+        self.orders_matter = not {"share_order", "idle_assignment"} <= open_choices
+        self.starts_matter = "victims" not in open_choices
+        self.keeps_place = clock.choices.requeue == "keep_place"
+        self.kind_of = [self._kind(job, named) for job in clock.jobs]
+        self.counted = [
+            job.preemption_retries is not None or job.attempts > 1 or job.timeout is not None or job.exit != "succeeded"
+            for job in clock.jobs
+        ]
+        self.alike_shares = self._alike_shares(clock) if symmetry and not self.orders_matter else []
+
+    def _kind(self, job: Job, named: frozenset[str]) -> Hashable:
+        if not self.symmetry or job.name in named:
+            return job.name
+        demand = tuple(sorted(job.demand.items()))
+        return (demand, job.duration, job.checkpoint_every, job.preemption_retries, job.attempts, job.timeout, job.exit)
+
+    def _alike_shares(self, clock: Clock) -> list[list[int]]:
+        """Shares that are declared alike and to which the same is submitted at the same times."""
+        signs: dict[Hashable, list[int]] = {}
+        for number, name in enumerate(clock.state.share_names):
+            jobs = tuple(
+                (self.kind_of[n], job.priority, job.submit, job.started)
+                for n, job in enumerate(clock.jobs)
+                if job.share == name
+            )
+            declared = clock.policy.shares[name].model_dump_json()
+            updated = any(getattr(update, "share", name) == name for update in clock.updates)
+            signs.setdefault((declared, jobs) if not updated else number, []).append(number)
+        return [alike for alike in signs.values() if len(alike) > 1]
+
+    def key(self, clock: Clock, memory: Hashable) -> Hashable:
+        """The same for two states with the same future, given what the expectations remember."""
+        state = clock.state
+        phase = state.phase
+        live = [job for job, at in enumerate(phase) if Phase.NEW < at < Phase.ENDED]
+        timed = self._timed(clock)
+        claims = {claim.job: place for place, claim in enumerate(state.claims)}
+        ranks = self._ranks(state.submitted, live) if self.orders_matter else {}
+        turns = (
+            self._ranks(state.runnable_since, live)
+            if self.orders_matter and state.choices.idle_assignment == "runnable_since"
+            else {}
+        )
+        starts = (
+            self._ranks([-key[1] for key in state.run_key], [j for j in live if phase[j] is Phase.RUNNING])
+            if self.starts_matter
+            else {}
+        )
+        by_share: list[list[tuple[tuple[float, float, int], Hashable]]] = [[] for _ in state.share_names]
+        for job in live:
+            if phase[job] is Phase.WAITING:
+                _, place, turn, _ = state.line_key[job]
+                order = (-place, -turn, job)
+            else:
+                order = (state.submitted[job] if self.keeps_place else inf, 0.0, job)
+            victim_of = state.claim_of.get(job)
+            entry = (
+                self.kind_of[job],
+                int(phase[job]),
+                state.priority[job],
+                timed.get(job),
+                ranks.get(job),
+                turns.get(job),
+                starts.get(job),
+                claims.get(job),
+                None if victim_of is None else claims.get(victim_of.job, -1),
+                (state.preemptions[job], clock.placements[job], clock.resumes[job]) if self.counted[job] else None,
+            )
+            by_share[state.share_of[job]].append((order, entry))
+        shares: list[Hashable] = [self._share_key(entries) for entries in by_share]
+        for alike in self.alike_shares:
+            ordered = sorted((shares[number] for number in alike), key=repr)
+            for number, value in zip(alike, ordered, strict=True):
+                shares[number] = value
+        return (
+            len(clock.arrivals),
+            len(clock.updates),
+            tuple(shares),
+            tuple((at - clock.at, job) for at, job, _ in sorted(clock.limits)),
+            tuple(at - clock.at for at in sorted(clock.decisions)),
+            timed.get(-1),
+            memory,
+        )
+
+    def _share_key(self, entries: list[tuple[tuple[float, float, int], Hashable]]) -> Hashable:
+        """The jobs of one share in the order of their places, neighbours of one kind interchanged."""
+        entries.sort(key=lambda entry: entry[0])
+        found = [entry for _, entry in entries]
+        if not self.symmetry:
+            return tuple(found)
+        start = 0
+        for end in range(1, len(found) + 1):
+            if end == len(found) or found[end][0] != found[start][0] or found[end][2] != found[start][2]:  # type: ignore[index]
+                if end - start > 1:
+                    found[start:end] = sorted(found[start:end], key=repr)
+                start = end
+        return tuple(found)
+
+    @staticmethod
+    def _ranks(times: list[float], jobs: list[int]) -> Mapping[int, int]:
+        return {job: rank for rank, job in enumerate(sorted(jobs, key=lambda job: (times[job], job)))}
+
+    @staticmethod
+    def _timed(clock: Clock) -> Mapping[int, Hashable]:
+        """Of each job with an end to come: when, from now, and how much of its work is kept."""
+        valid = {job: at for at, job, stamp in clock.due if stamp == clock.stamp[job]}
+        if not valid:
+            return {}
+        timed: dict[int, Hashable] = {
+            job: (at - clock.at, clock.ends_at[job] - clock.at, clock.work_left[job]) for job, at in valid.items()
+        }
+        for job, phase in enumerate(clock.state.phase):
+            if phase is Phase.WAITING and clock.work_left[job] < inf:
+                timed[job] = (clock.work_left[job],)
+        timed[-1] = clock.next_instant() - clock.at
+        return timed

@@ -1,0 +1,80 @@
+"""A schedule that can be run again: the moves it made where the rule would have made another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from policy_engine.scheduler.jobs import Job
+from policy_engine.scheduler.log import Kind, Row
+from policy_engine.scheduler.moves import Chooser, Move, Rule
+from policy_engine.scheduler.victims import Search
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One move: a job that starts at a time, in seconds, and the jobs that are stopped for it."""
+
+    at: float
+    job: str
+    victims: tuple[str, ...] = ()
+
+
+def decisions_of(rows: Sequence[Row], jobs: Sequence[Job]) -> list[Decision]:
+    """The moves that a log tells of, in order; the starts of claimants are none of their own."""
+    found: list[Decision] = []
+    victims: list[str] = []
+    claimed: set[int] = set()
+    for number, (at, kind, job, by, _, _) in enumerate(rows):
+        if kind is Kind.PREEMPTED and by >= 0:
+            victims.append(jobs[job].name)
+            following = rows[number + 1] if number + 1 < len(rows) else None
+            if following is None or following[1] is not Kind.PREEMPTED or following[3] != by or following[0] != at:
+                found.append(Decision(at, jobs[by].name, tuple(victims)))
+                claimed.add(by)
+                victims = []
+        elif kind is Kind.STARTED:
+            if job in claimed:
+                claimed.discard(job)
+            elif jobs[job].started is None:
+                found.append(Decision(at, jobs[job].name))
+    return found
+
+
+class Script(Chooser):
+    """Makes the moves of a script, and the rule's where the script is silent."""
+
+    def __init__(self, decisions: Iterable[Decision], jobs: Sequence[Job]) -> None:
+        self.to_come = list(decisions)[::-1]
+        self.number_of = {job.name: number for number, job in enumerate(jobs)}
+        self.rule = Rule()
+        self.departed: list[bool] = []
+        """Of each decision made: was it another than the rule's?"""
+
+    def move(self, moves: Iterator[Move], order: str) -> Move | None:
+        """The script's next move, if it is among these."""
+        first = next(moves, None)
+        if first is None or order == "" or not self.to_come:
+            return first
+        wanted = self.to_come[-1]
+        job = self.number_of[wanted.job]
+        victims = {self.number_of[name] for name in wanted.victims}
+        for move in _with(first, moves):
+            if move.job == job and set(move.victims) == victims:
+                self.to_come.pop()
+                self.departed.append(move != first)
+                in_order = tuple(self.number_of[name] for name in wanted.victims)
+                return move._replace(victims=in_order)
+        return first
+
+    def sets(self, search: Search) -> Iterable[Sequence[int]]:
+        """The rule's choice, then every other minimal legal set."""
+        chosen = search.chosen()
+        if chosen is not None:
+            yield chosen
+        yield from search.minimal_sets()
+
+
+def _with(first: Move, rest: Iterator[Move]) -> Iterator[Move]:
+    yield first
+    yield from rest

@@ -1,0 +1,231 @@
+"""The states that a workload can come to under every answer to the open choices."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from math import inf
+from time import monotonic
+
+from policy_engine.exploration.keys import Keys
+from policy_engine.exploration.watch import Watch
+from policy_engine.policy import Policy
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Workload
+from policy_engine.scheduler.moves import Chooser, Move
+from policy_engine.scheduler.state import Phase, State
+from policy_engine.scheduler.victims import Search
+from policy_engine.simulation import Clock
+
+PER_DECISION = frozenset({"share_order", "idle_assignment", "victims", "reclaim_or_in_share"})
+"""Choices that may fall differently each time; the others are answered once for a run."""
+
+
+class Collector(Chooser):
+    """Collects every move that the open choices allow at a step of the pass."""
+
+    def __init__(self, open_choices: frozenset[str]) -> None:
+        self.open = open_choices
+        self.found: list[Move] = []
+
+    def move(self, moves: Iterator[Move], order: str) -> Move | None:
+        """The first; all that are allowed are in ``found``."""
+        first = next(moves, None)
+        if first is None:
+            return None
+        rest: Iterable[Move] = moves
+        if order not in self.open:
+            rest = takewhile(lambda move: move.job == first.job, moves)
+        self.found = [first] if order == "" else [first, *rest]
+        return first
+
+    def sets(self, search: Search) -> Iterable[Sequence[int]]:
+        """Every minimal legal set, where victims are open."""
+        if "victims" in self.open:
+            return search.minimal_sets()
+        chosen = search.chosen()
+        return () if chosen is None else (chosen,)
+
+
+@dataclass(slots=True)
+class Bounds:
+    """How far to go; what is reached is told in ``reached``."""
+
+    max_states: int = 1_000_000
+    max_seconds: float = inf
+    until: float = inf
+    """The time (``time.monotonic``) at which to stop."""
+
+
+@dataclass(slots=True)
+class Explored:
+    """What an exploration came to."""
+
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    """Longest way from the start, in instants."""
+    bound: str | None = None
+    """The bound that was reached before the end."""
+    broken: Clock | None = None
+    """Where the expectation was first found broken; its log is the way there."""
+    outcomes: set[Hashable] = field(default_factory=set)
+    """The keys of the states in which nothing is to come; only where they were asked for."""
+
+
+class Space:
+    """One answer to the choices that are made once for a run, and everything that can happen under it."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        workload: Workload,
+        choices: Choices,
+        open_choices: frozenset[str],
+        watch: Watch,
+        *,
+        symmetry: bool = True,
+        partial_order: bool = True,
+    ) -> None:
+        self.chooser = Collector(open_choices)
+        self.start = Clock(policy, workload, choices, self.chooser)
+        self.watch = watch
+        self.partial_order = partial_order
+        self.open_ended = [job.duration is None for job in workload.jobs]
+        self.checkpoints = sorted(set(watch.checkpoints))
+        self.keys = Keys(self.start, open_choices, watch.named, symmetry=symmetry)
+        self.until = inf if workload.until is None else workload.until
+
+    def explore(self, bounds: Bounds, *, outcomes: bool = False) -> Explored:
+        """Breadth first, so that what is found broken is found on a shortest way."""
+        result = Explored()
+        frontier = deque([(self.start, 0)])
+        seen = {self._key(self.start)}
+        while frontier:
+            clock, depth = frontier.popleft()
+            result.states += 1
+            result.depth = max(result.depth, depth)
+            if result.states >= bounds.max_states:
+                result.bound = f"--max-states {bounds.max_states}"
+                break
+            if result.states % 64 == 0 and monotonic() > bounds.until:
+                result.bound = f"--max-seconds {bounds.max_seconds:g}"
+                break
+            final = True
+            for after, broken in self._successors(clock):
+                final = False
+                result.transitions += 1
+                if broken:
+                    result.broken = after
+                    return result
+                key = self._key(after)
+                if key not in seen:
+                    seen.add(key)
+                    frontier.append((after, depth + 1))
+            if self._may_be_over(clock):
+                if self.watch.ended(clock):
+                    result.broken = clock
+                    return result
+                if outcomes and final:
+                    result.outcomes.add(self._key(clock))
+        return result
+
+    def _key(self, clock: Clock) -> Hashable:
+        waiting_for = sum(1 for at in self.checkpoints if at > clock.at)
+        return (waiting_for, self.keys.key(clock, self.watch.memory(clock)))
+
+    def _next(self, clock: Clock) -> float:
+        checkpoint = next((at for at in self.checkpoints if at > clock.at), inf)
+        return min(clock.next_instant(), checkpoint)
+
+    def _may_be_over(self, clock: Clock) -> bool:
+        """Is nothing to come but ends that may be long in coming?"""
+        return self._next(clock) > self.until or self._next(clock) == inf
+
+    def _successors(self, clock: Clock) -> Iterator[tuple[Clock, bool]]:
+        """Every state after the next thing that happens, and whether it breaks what is expected."""
+        following = min(self._next(clock), self.until)
+        for job in self._may_end(clock):
+            yield from self._after(clock, _between(clock.at, following), job)
+        at = self._next(clock)
+        if at <= self.until and at < inf:
+            yield from self._after(clock, at, None)
+
+    def _may_end(self, clock: Clock) -> Iterator[int]:
+        """Jobs of open duration that run, one of each kind that is interchangeable."""
+        if clock.at >= self.until:
+            return
+        state, seen = clock.state, set()
+        for job, open_ended in enumerate(self.open_ended):
+            if open_ended and state.phase[job] is Phase.RUNNING:
+                sign = (state.share_of[job], self.keys.kind_of[job], state.priority[job], state.run_key[job][1:3])
+                if sign not in seen:
+                    seen.add(sign)
+                    yield job
+
+    def _after(self, clock: Clock, at: float, ending: int | None) -> Iterator[tuple[Clock, bool]]:
+        """The states at rest after what is due at ``at``."""
+        since = len(clock.rows)
+        after = clock.copy()
+        passes = after.pass_over(at, ending)
+        for settled, broken in self._settle(after, at) if passes else [(after, False)]:
+            if not broken and settled.due and settled.due[0][0] <= at and settled.next_instant() <= at:
+                yield from self._after(settled, at, None)  # a job ended at this very instant: all again
+            else:
+                yield settled, broken or self.watch.settled(settled, since, at if ending is None else None)
+
+    def _settle(self, clock: Clock, at: float) -> Iterator[tuple[Clock, bool]]:
+        """Every state in which no move is left."""
+        stack = [clock]
+        seen: set[Hashable] = set()
+        while stack:
+            now = stack.pop()
+            while now.passes.look_for_moves():
+                moves = self.chooser.found
+                if len(moves) > 1 and self.partial_order and _independent(now.state, moves):
+                    moves = moves[:1]
+                for move in moves[1:]:
+                    other = now.copy()
+                    other.passes.make(move, at)
+                    if self.watch.moved(other, move):
+                        yield other, True
+                    elif (key := self._key(other)) not in seen:
+                        seen.add(key)
+                        stack.append(other)
+                now.passes.make(moves[0], at)
+                if self.watch.moved(now, moves[0]):
+                    yield now, True
+                    break
+            else:
+                yield now, False
+
+
+def _between(now: float, following: float) -> float:
+    """A time after ``now`` and before ``following``: a whole second later, where there is room."""
+    if following == inf or now + 1 < following:
+        return now + 1
+    return (now + following) / 2
+
+
+def _independent(state: State, moves: Sequence[Move]) -> bool:
+    """Are these starts of heads inside their own limits, each possible whatever the others do?
+
+    So it is where the room suffices for all idle capacity of all shares: nothing of it is lent or held.
+    """
+    if state.claims or any(move.victims for move in moves):
+        return False
+    for move in moves:
+        for cell, unit, count in state.demand[move.job]:
+            if state.now[cell] + count > state.limit[cell]:
+                return False
+            idle = sum(
+                max(0, state.limit[other] - state.now[other])
+                for cells in state.cells_of
+                for other, of_unit in cells
+                if of_unit == unit
+            )
+            if idle > state.pool[unit] - state.now_total[unit]:
+                return False
+    return True

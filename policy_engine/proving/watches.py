@@ -1,0 +1,293 @@
+"""The watch of each form of expectation: what it has to remember, and where it may be broken.
+
+Whatever a watch finds broken is judged again on a plain run before it is shown.
+"""
+
+# ruff: noqa: D102 - the protocol Watch documents the methods
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from policy_engine.errors import InputError
+from policy_engine.expectations import judge_one
+from policy_engine.expectations.verdict import Answer
+from policy_engine.exploration.watch import Watch, preemptions
+from policy_engine.scheduler.jobs import Workload
+from policy_engine.scheduler.log import Kind
+from policy_engine.scheduler.moves import Move
+from policy_engine.scheduler.state import Phase
+from policy_engine.simulation import Clock, Run
+from policy_engine.workload.expected import (
+    AlwaysExpectation,
+    AnyExpectation,
+    AtExpectation,
+    JobExpectation,
+    NeverExpectation,
+    ShareExpectation,
+)
+from policy_engine.workload.scenario import Scenario
+
+
+class _Watch:
+    """Nothing to remember and nothing to break."""
+
+    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
+        self.wanted = wanted
+        self.scenario = scenario
+        self.workload = workload
+        self.checkpoints: Sequence[float] = ()
+        self.named: frozenset[str] = frozenset()
+
+    def memory(self, clock: Clock) -> Hashable:  # noqa: ARG002
+        return None
+
+    def moved(self, clock: Clock, move: Move) -> bool:  # noqa: ARG002
+        return False
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        return False
+
+    def ended(self, clock: Clock) -> bool:  # noqa: ARG002
+        return False
+
+    def _fails(self, clock: Clock) -> bool:
+        """The verdict on the run so far, by the rules for plain runs."""
+        run = Run(clock.start_policy, self.workload, clock.choices, clock.log, clock.at, clock.state)
+        return judge_one(run, self.wanted, self.scenario).verdict is Answer.FAILS
+
+
+class WholeRun(_Watch):
+    """For what needs the whole history: every way is a way of its own, judged at its end."""
+
+    def memory(self, clock: Clock) -> Hashable:
+        return tuple(clock.rows)
+
+    def ended(self, clock: Clock) -> bool:
+        return self._fails(clock)
+
+
+class AtInstant(_Watch):
+    """States of jobs at an instant."""
+
+    def __init__(self, wanted: AtExpectation, scenario: Scenario, workload: Workload) -> None:
+        super().__init__(wanted, scenario, workload)
+        self.at = wanted.at
+        self.checkpoints = (wanted.at,)
+        self.named = frozenset(name for names in wanted.states.values() for name in names)
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        return instant == self.at and self._fails(clock)
+
+
+class Deadlines(_Watch):
+    """Jobs that have to start, or to finish, by a time."""
+
+    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload, within: float) -> None:
+        super().__init__(wanted, scenario, workload)
+        always = wanted.always if isinstance(wanted, AlwaysExpectation) else None
+        self.finish = isinstance(wanted, JobExpectation) and wanted.finishes_within is not None
+        share = always.share if always is not None else None
+        most = always.at_most_instances if always is not None else None
+        self.by = {
+            number: job.submit + within
+            for number, job in enumerate(workload.jobs)
+            if job.started is None
+            and (not isinstance(wanted, JobExpectation) or wanted.job == job.name)
+            and share in (None, job.share)
+            and (most is None or job.instances <= most)
+        }
+        self.checkpoints = sorted(set(self.by.values()))
+        if isinstance(wanted, JobExpectation):
+            self.named = frozenset({wanted.job})
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        if instant is None or instant not in self.checkpoints:
+            return False
+        late = [job for job, by in self.by.items() if by == instant and not self._done(clock, job)]
+        return bool(late)
+
+    def _done(self, clock: Clock, job: int) -> bool:
+        wanted = (Kind.FINISHED,) if self.finish else (Kind.STARTED,)
+        return any(row[2] == job and row[1] in wanted for row in clock.rows)
+
+    def ended(self, clock: Clock) -> bool:
+        return any(not self._done(clock, job) for job, by in self.by.items() if by <= clock.at)
+
+
+class Stops(_Watch):
+    """Preemptions of some kind: none of them, or so many."""
+
+    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
+        super().__init__(wanted, scenario, workload)
+        if isinstance(wanted, JobExpectation):
+            self.named = frozenset({wanted.job, *([wanted.by] if wanted.by else [])})
+
+    def _counts(self, clock: Clock, victim: int, by: int, why: str) -> bool:
+        wanted, jobs = self.wanted, self.workload.jobs
+        if isinstance(wanted, NeverExpectation):
+            never = wanted.never
+            return (
+                never.preempted in (why, "any")
+                and never.share in (None, jobs[victim].share)
+                and (never.priority_at_least is None or clock.state.priority[victim] >= never.priority_at_least)
+            )
+        if isinstance(wanted, JobExpectation):
+            return (
+                jobs[victim].name == wanted.job
+                and (wanted.by is None or (by >= 0 and jobs[by].name == wanted.by))
+                and wanted.reason in (None, why)
+            )
+        if isinstance(wanted, ShareExpectation) and wanted.preemptions_caused is not None:
+            return by >= 0 and jobs[by].share == wanted.share
+        return isinstance(wanted, ShareExpectation) and jobs[victim].share == wanted.share
+
+    def memory(self, clock: Clock) -> Hashable:
+        if isinstance(self.wanted, NeverExpectation):
+            return None
+        return sum(
+            stopped is not False and self._counts(clock, victim, by, why)
+            for victim, by, why, stopped in preemptions(clock)
+        )
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        if not isinstance(self.wanted, NeverExpectation):
+            return False
+        if not any(row[1] is Kind.STOPPED for row in clock.rows[since:]):
+            return False
+        return any(stopped and self._counts(clock, v, by, why) for v, by, why, stopped in preemptions(clock))
+
+    def ended(self, clock: Clock) -> bool:
+        return self._fails(clock)
+
+
+class Starts(_Watch):
+    """Properties of each start: ``within_bounds`` and ``reserve_never_lent``."""
+
+    def moved(self, clock: Clock, move: Move) -> bool:
+        state = clock.state
+        if state.phase[move.job] is not Phase.RUNNING:
+            return False
+        for cell, unit, _ in state.demand[move.job]:
+            if state.now[cell] > state.bound[cell] or state.now_total[unit] > state.capacity[unit]:
+                return self._fails(clock)
+            if state.now[cell] > state.limit[cell]:
+                left = state.borrow_pool[unit] - state.now_total[unit]
+                if left < state.kept_now_total[unit] - state.kept_now[cell] - state.overcommitted[unit]:
+                    return self._fails(clock)
+        return False
+
+
+class Futile(_Watch):
+    """``no_futile_preemption``: a claimant whose victims have stopped is not left waiting for ever."""
+
+    def ended(self, clock: Clock) -> bool:
+        return any(not claim.outstanding for claim in clock.state.claims) and self._fails(clock)
+
+
+class Cycles(_Watch):
+    """``no_preemption_cycle``: who stopped whom."""
+
+    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
+        super().__init__(wanted, scenario, workload)
+        self.named = frozenset(job.name for job in workload.jobs)
+
+    def memory(self, clock: Clock) -> Hashable:
+        return frozenset((victim, by) for victim, by, _, stopped in preemptions(clock) if stopped is not False)
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        return any(row[1] is Kind.STOPPED for row in clock.rows[since:]) and self._fails(clock)
+
+
+class Ratio(_Watch):
+    """``disruption_ratio``: instances stopped at once, per instance asked for."""
+
+    def memory(self, clock: Clock) -> Hashable:
+        return tuple(clock.rows[-1:]) if clock.state.claims else None
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        return any(row[1] is Kind.STOPPED for row in clock.rows[since:]) and self._fails(clock)
+
+
+class Owners(_Watch):
+    """``owner_reclaims``: since when each head inside its own limit has been at the front."""
+
+    def _waiting(self, clock: Clock) -> Iterator[int]:
+        state = clock.state
+        for share in state.waiting:
+            head = -state.line[share][-1][3]
+            if all(state.after[cell] + count <= state.limit[cell] for cell, _, count in state.demand[head]):
+                yield head
+        for claim in state.claims:
+            if all(state.after[cell] <= state.limit[cell] for cell, _, _ in state.demand[claim.job]):
+                yield claim.job
+
+    def memory(self, clock: Clock) -> Hashable:
+        since = getattr(clock, "owners_since", {})
+        waiting = set(self._waiting(clock))
+        return tuple(sorted((job, clock.at - at) for job, at in since.items() if job in waiting))
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        before: dict[int, float] = getattr(clock, "owners_since", {})
+        waiting = set(self._waiting(clock))
+        clock.owners_since = {job: before.get(job, clock.at) for job in waiting}  # type: ignore[attr-defined]
+        return any(clock.at > at for at in before.values()) and self._fails(clock)
+
+    def ended(self, clock: Clock) -> bool:
+        return bool(getattr(clock, "owners_since", {})) and self._fails(clock)
+
+
+def watch_for(wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> Watch:
+    """The watch of an expectation. Raises InputError where it cannot be judged over open durations."""
+    match wanted:
+        case AtExpectation():
+            return AtInstant(wanted, scenario, workload)
+        case NeverExpectation():
+            return Stops(wanted, scenario, workload)
+        case AlwaysExpectation():
+            return _always(wanted, scenario, workload)
+        case JobExpectation() | ShareExpectation():
+            single = _single(wanted, scenario, workload)
+            if single is not None:
+                return single
+    if any(job.duration is None for job in workload.jobs):
+        raise InputError(
+            "cannot be judged over every schedule where jobs have no duration; give each job a duration",
+            file=scenario.source,
+            line=scenario.line(scenario.expect.index(wanted)),
+        )
+    return WholeRun(wanted, scenario, workload)
+
+
+def _single(wanted: JobExpectation | ShareExpectation, scenario: Scenario, workload: Workload) -> Watch | None:
+    """The watch of an expectation that asks one thing that is cheap to remember."""
+    asked = {name for name in wanted.model_fields_set if name not in ("job", "share", "name", "because")}
+    if isinstance(wanted, JobExpectation):
+        if asked == {"starts_within"} and wanted.starts_within is not None:
+            return Deadlines(wanted, scenario, workload, wanted.starts_within)
+        if asked == {"finishes_within"} and wanted.finishes_within is not None:
+            return Deadlines(wanted, scenario, workload, wanted.finishes_within)
+        kinds = (None, "cross_share", "in_share", "limit_lowered")
+        return (
+            Stops(wanted, scenario, workload)
+            if asked <= {"preempted", "by", "reason"} and wanted.reason in kinds
+            else None
+        )
+    if asked in ({"preemptions_suffered"}, {"preemptions_caused"}):
+        return Stops(wanted, scenario, workload)
+    return None
+
+
+def _always(wanted: AlwaysExpectation, scenario: Scenario, workload: Workload) -> Watch:
+    match wanted.always.kind:
+        case "within_bounds" | "reserve_never_lent":
+            return Starts(wanted, scenario, workload)
+        case "no_futile_preemption":
+            return Futile(wanted, scenario, workload)
+        case "no_preemption_cycle":
+            return Cycles(wanted, scenario, workload)
+        case "disruption_ratio":
+            return Ratio(wanted, scenario, workload)
+        case "owner_reclaims":
+            return Owners(wanted, scenario, workload)
+    return Deadlines(wanted, scenario, workload, wanted.always.starts_within or 0.0)
