@@ -51,6 +51,8 @@ def _folded(summary: str, blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    if table.caption:
+        yield from ("", f"*{markdown(table.caption)}*")
     yield ""
     yield _row(markdown(column.title) for column in table.columns)
     yield _row("--:" if column.is_number else "---" for column in table.columns)

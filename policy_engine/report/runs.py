@@ -149,7 +149,8 @@ def _event(event: Event) -> dict[str, Any]:
         "job": event.job,
         "share": event.share,
         "by": event.by,
-        "why": event.why,
+        # that a job has finished because it finished says nothing
+        "why": None if event.why == event.kind.value else event.why,
         "reason": event.reason,
         "usage": event.usage,
     }

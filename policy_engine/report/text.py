@@ -41,8 +41,10 @@ def render(page: Page, console: Console) -> str:
     paper = _Paper()
     paper.encoding = console.encoding
     console.file = paper
-    for part in _parts(page, console.width):
-        console.print(part, width=max(console.width, _width(part)), crop=False)
+    room = console.width
+    for part in _parts(page, room):
+        console.width = max(room, _width(part))
+        console.print(part)
     return "\n".join(line.rstrip() for line in paper.getvalue().split("\n"))
 
 
