@@ -114,7 +114,8 @@ def simulate(
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
     workload, choices = read.workload(ready), read.choices()
-    return SimulationResult(source, read, run_workload(ready, workload, choices))
+    run = run_workload(ready, workload, choices, chooser=read.chooser(workload))
+    return SimulationResult(source, read, run)
 
 
 def verify(

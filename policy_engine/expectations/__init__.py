@@ -41,7 +41,7 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     workload, choices = scenario.workload(policy), scenario.choices()
     if not scenario.expect:
         raise InputError("expects nothing; say what should hold under 'expect'", file=scenario.source)
-    run = simulate(policy, workload, choices)
+    run = simulate(policy, workload, choices, chooser=scenario.chooser(workload))
     verdicts = resting(run, judge(run, scenario), lambda other: judge(other, scenario))
     return Verification(policy, scenario, run, verdicts)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from policy_engine.exploration.script import Decision, Script, decisions_of
+from policy_engine.scheduler.script import Decision, Script, decisions_of
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Workload

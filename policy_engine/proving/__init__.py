@@ -16,7 +16,7 @@ from policy_engine.expectations import describe, judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, again, replayed, shrunk
 from policy_engine.exploration.relevance import matters
-from policy_engine.exploration.script import Decision, Script
+from policy_engine.scheduler.script import Decision, Script
 from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space
 from policy_engine.policy import Policy
 from policy_engine.proving.watches import watch_for

@@ -28,6 +28,8 @@ class Job:
     submit: float = 0.0
     duration: float | None = None
     """Seconds of work; None runs until the end."""
+    shortest: float | None = None
+    """Where the duration is a range: its smaller end, ``duration`` is the larger. For explorations alone."""
     attempts: int = 1
     """Placements, the first included (R15)."""
     preemption_retries: int | None = None

@@ -15,6 +15,8 @@ from typing import Any, Final
 from policy_engine.policy import Policy, SharingStrategy, StuckReason, borrow_limit_strategy_problem
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Exit, Job, Timing, Update, Workload
+from policy_engine.scheduler.moves import Chooser
+from policy_engine.scheduler.script import Decision, Script
 from policy_engine.sources.reading import Document, KeyPath, dotted, read
 from policy_engine.sources.validation import validated
 from policy_engine.workload.durations import Range, duration_text
@@ -136,16 +138,36 @@ class Scenario:
             self._refuse_range(("choices", name), answer)
         return Choices(**answers)
 
-    def timing(self) -> Timing:
-        """How long things take. Raises InputError where a time is a range."""
+    def timing(self, *, ranges: bool = False) -> Timing:
+        """How long things take. Raises InputError where a time is a range (``ranges``: but for stop_seconds)."""
         times = {name: getattr(self.file.timing, name) for name in TimingEntry.model_fields}
+        if ranges:
+            times["stop_seconds"] = self.stop_seconds[1]
         for name, time in times.items():
             self._refuse_range(("timing", name), time)
         return Timing(**times)
 
-    def workload(self, policy: Policy) -> Workload:
-        """The jobs and updates, ``running`` first. Raises InputError for what the policy has not got."""
-        return _Check(self, policy).workload()
+    def workload(self, policy: Policy, *, ranges: bool = False) -> Workload:
+        """The jobs and updates, ``running`` first. Raises InputError for what the policy has not got.
+
+        ``ranges``: durations may be ranges; of ``stop_seconds`` the larger end is taken.
+        """
+        return _Check(self, policy, ranges=ranges).workload()
+
+    @property
+    def stop_seconds(self) -> tuple[float, float]:
+        """The least and the most seconds that a stop takes."""
+        given = self.file.timing.stop_seconds
+        return (given.least, given.most) if isinstance(given, Range) else (given, given)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Moves that the file fixes."""
+        return tuple(Decision(entry.at, entry.job, entry.victims) for entry in self.file.decisions)
+
+    def chooser(self, workload: Workload) -> Chooser | None:
+        """Makes the moves that the file fixes; None where it fixes none."""
+        return Script(self.decisions, workload.jobs) if self.file.decisions else None
 
     def _refuse_range(self, path: KeyPath, value: object) -> None:
         if isinstance(value, Range):
@@ -155,10 +177,11 @@ class Scenario:
 class _Check:
     """Makes the workload of a scenario under a policy, and refuses what the policy has not got."""
 
-    def __init__(self, scenario: Scenario, policy: Policy) -> None:
+    def __init__(self, scenario: Scenario, policy: Policy, *, ranges: bool) -> None:
         self.file = scenario.file
+        self.ranges = ranges
         self.error = scenario.document.error
-        self.timing = scenario.timing()
+        self.timing = scenario.timing(ranges=ranges)
         self.policy = policy
         self.units = dict.fromkeys(policy.service_environment.capacity_limits)
         for event in self.file.events:
@@ -178,6 +201,10 @@ class _Check:
         updates = tuple(self._updates())
         for number, expectation in enumerate(self.file.expect):
             self._check_expectation(("expect", number), expectation)
+        for number, decision in enumerate(self.file.decisions):
+            for part, job in [("job", decision.job), *((("victims", n), v) for n, v in enumerate(decision.victims))]:
+                place = part if isinstance(part, tuple) else (part,)
+                self._known(("decisions", number, *place), "job", job, self.submitted)
         return Workload(jobs, updates, self.timing, self.file.until)
 
     # --- jobs -----------------------------------------------------------------------------------
@@ -193,8 +220,7 @@ class _Check:
         """The job, or its copies."""
         self._known((*path, "share"), "share", entry.share, self.policy.shares)
         demand = self._demand(path, entry)
-        if isinstance(entry.duration, Range):
-            raise self.error((*path, "duration"), _RANGE)
+        shortest, duration = self._duration(path, entry)
         if entry.exit is Exit.CAPACITY_FAILURE:
             self._check_ends(path, entry)
         first = entry.started if isinstance(entry, RunningJob) else entry.submit
@@ -213,7 +239,8 @@ class _Check:
                 demand=demand,
                 priority=entry.priority,
                 submit=at,
-                duration=entry.duration,
+                duration=duration,
+                shortest=shortest,
                 attempts=entry.attempts,
                 preemption_retries=entry.preemption_retries,
                 timeout=entry.timeout,
@@ -221,6 +248,14 @@ class _Check:
                 exit=entry.exit,
                 started=at if isinstance(entry, RunningJob) else None,
             )
+
+    def _duration(self, path: KeyPath, entry: JobEntry) -> tuple[float | None, float | None]:
+        """The least (of a range alone) and the most seconds of its work."""
+        if not isinstance(entry.duration, Range):
+            return None, entry.duration
+        if not self.ranges:
+            raise self.error((*path, "duration"), _RANGE)
+        return entry.duration.least, entry.duration.most
 
     def _check_ends(self, path: KeyPath, entry: JobEntry) -> None:
         """A job that never finds capacity is retried without using an attempt (R15): something else has to end it."""
@@ -331,7 +366,7 @@ class _Check:
 
 
 _NAMES_SHOWN: Final = 10
-_RANGE: Final = "a range is for --all-choices, which is not built yet; give one value"
+_RANGE: Final = "a range is for verify --all-choices; give one value"
 
 
 def _jobs_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:

@@ -242,6 +242,14 @@ _CHOICE_FIELDS: Final[dict[str, Any]] = {
 ChoicesEntry = create_model("ChoicesEntry", __base__=Declared, __doc__="What AWS leaves open.", **_CHOICE_FIELDS)
 
 
+class DecisionEntry(Declared):
+    """One move of the scheduler, as a counterexample fixes it."""
+
+    at: Duration = Field(description="Seconds from the scenario's zero.")
+    job: Text = Field(description="The job that starts.")
+    victims: tuple[Text, ...] = Field(default=(), description="The jobs that are stopped for it, in order.")
+
+
 class ScenarioFile(Declared):
     """A scenario file, as it is written."""
 
@@ -252,5 +260,10 @@ class ScenarioFile(Declared):
     running: tuple[RunningJob, ...] = Field(default=(), description="Dispatched before time 0, in submit order.")
     jobs: tuple[WaitingJob, ...] = Field(default=(), description="In submit order.")
     events: tuple[Event, ...] = Field(default=(), description="At one instant they apply by kind, not by place here.")
+    decisions: tuple[DecisionEntry, ...] = Field(
+        default=(),
+        description="Moves that AWS leaves open, one after the other; where none is given the choices decide. Written"
+        " into counterexamples.",
+    )
     until: Duration | None = Field(default=None, description="Ends the run; absent: the last event does.")
     expect: tuple[AnyExpectation, ...] = Field(default=(), description="What must hold; judged by verify.")
