@@ -221,10 +221,12 @@ class Clock:
         return min(at, self.submit[self.arrivals[-1]]) if self.arrivals else at
 
     def pass_over(self, at: float, ending: int | None = None) -> bool:
-        """Let time go to ``at`` and happen what is due then, and one job end; true where a pass follows."""
+        """Let time go to ``at`` and happen what is due then, and one job end or stop; true where a pass follows."""
         self.at = at
         changed = ending is not None
-        if ending is not None:
+        if ending is not None and self.state.phase[ending] is Phase.STOPPING:
+            self._stopped(ending)
+        elif ending is not None:
             self.stamp[ending] += 1
             self.ends_at[ending] = at
             self._end(ending)

@@ -62,6 +62,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.simulation",
         "policy_engine.exploration",
         "policy_engine.expectations",
+        "policy_engine.outcome",
         "policy_engine.workload",
     ),
     "policy_engine.arguments": ("policy_engine.errors", "policy_engine.sources", "policy_engine.workload"),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from policy_engine.scheduler.script import Decision, Script, decisions_of
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.scheduler.log import Kind, Row
+from policy_engine.scheduler.script import Decision, Script, decisions_of
 from policy_engine.simulation import Clock, Run, simulate
 
 

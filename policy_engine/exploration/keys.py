@@ -18,8 +18,14 @@ from policy_engine.simulation import Clock
 class Keys:
     """Makes keys for the states of one exploration."""
 
-    def __init__(self, clock: Clock, open_choices: frozenset[str], named: frozenset[str], *, symmetry: bool) -> None:
-        """``named``: jobs that an expectation asks about; they are interchangeable with no other."""
+    def __init__(
+        self, clock: Clock, open_choices: frozenset[str], named: frozenset[str], *, symmetry: bool, timed: bool
+    ) -> None:
+        """``named``: jobs that an expectation asks about; they are interchangeable with no other.
+
+        ``timed``: does it matter when what is under way ends?
+        """
+        self.timed = timed
         self.symmetry = symmetry
         self.orders_matter = not {"share_order", "idle_assignment"} <= open_choices
         self.starts_matter = "victims" not in open_choices
@@ -35,7 +41,16 @@ class Keys:
         if not self.symmetry or job.name in named:
             return job.name
         demand = tuple(sorted(job.demand.items()))
-        return (demand, job.duration, job.checkpoint_every, job.preemption_retries, job.attempts, job.timeout, job.exit)
+        return (
+            demand,
+            job.duration,
+            job.shortest,
+            job.checkpoint_every,
+            job.preemption_retries,
+            job.attempts,
+            job.timeout,
+            job.exit,
+        )
 
     def _alike_shares(self, clock: Clock) -> list[list[int]]:
         """Shares that are declared alike and to which the same is submitted at the same times."""
@@ -56,7 +71,7 @@ class Keys:
         state = clock.state
         phase = state.phase
         live = [job for job, at in enumerate(phase) if Phase.NEW < at < Phase.ENDED]
-        timed = self._timed(clock)
+        timed = self._times(clock) if self.timed else {}
         claims = {claim.job: place for place, claim in enumerate(state.claims)}
         ranks = self._ranks(state.submitted, live) if self.orders_matter else {}
         turns = (
@@ -124,7 +139,7 @@ class Keys:
         return {job: rank for rank, job in enumerate(sorted(jobs, key=lambda job: (times[job], job)))}
 
     @staticmethod
-    def _timed(clock: Clock) -> Mapping[int, Hashable]:
+    def _times(clock: Clock) -> Mapping[int, Hashable]:
         """Of each job with an end to come: when, from now, and how much of its work is kept."""
         valid = {job: at for at, job, stamp in clock.due if stamp == clock.stamp[job]}
         if not valid:

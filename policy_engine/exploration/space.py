@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import inf
 from time import monotonic
+from typing import Final
 
 from policy_engine.exploration.keys import Keys
 from policy_engine.exploration.watch import Watch
@@ -88,14 +89,20 @@ class Space:
         *,
         symmetry: bool = True,
         partial_order: bool = True,
+        any_time: bool = False,
     ) -> None:
+        """``any_time``: whatever runs or stops may end at any time, which allows all that is possible and more."""
+        if any_time:
+            workload = without_times(workload)
+        self.any_time = any_time
         self.chooser = Collector(open_choices)
         self.start = Clock(policy, workload, choices, self.chooser)
         self.watch = watch
         self.partial_order = partial_order
-        self.open_ended = [job.duration is None for job in workload.jobs]
+        self.shortest = [0.0 if job.duration is None else job.shortest for job in workload.jobs]
+        """Least seconds of work of jobs that may end at more than one time."""
         self.checkpoints = sorted(set(watch.checkpoints))
-        self.keys = Keys(self.start, open_choices, watch.named, symmetry=symmetry)
+        self.keys = Keys(self.start, open_choices, watch.named, symmetry=symmetry, timed=not any_time)
         self.until = inf if workload.until is None else workload.until
 
     def explore(self, bounds: Bounds, *, outcomes: bool = False) -> Explored:
@@ -138,7 +145,8 @@ class Space:
 
     def _next(self, clock: Clock) -> float:
         checkpoint = next((at for at in self.checkpoints if at > clock.at), inf)
-        return min(clock.next_instant(), checkpoint)
+        at = min(clock.next_instant(), checkpoint)
+        return at if at < _LATER else inf
 
     def _may_be_over(self, clock: Clock) -> bool:
         """Is nothing to come but ends that may be long in coming?"""
@@ -147,23 +155,32 @@ class Space:
     def _successors(self, clock: Clock) -> Iterator[tuple[Clock, bool]]:
         """Every state after the next thing that happens, and whether it breaks what is expected."""
         following = min(self._next(clock), self.until)
-        for job in self._may_end(clock):
-            yield from self._after(clock, _between(clock.at, following), job)
+        for job, earliest in self._may_end(clock):
+            at = _between(clock.at, following, earliest)
+            if at is not None:
+                yield from self._after(clock, at, job)
         at = self._next(clock)
         if at <= self.until and at < inf:
             yield from self._after(clock, at, None)
 
-    def _may_end(self, clock: Clock) -> Iterator[int]:
-        """Jobs of open duration that run, one of each kind that is interchangeable."""
+    def _may_end(self, clock: Clock) -> Iterator[tuple[int, float]]:
+        """Jobs that may end or stop at more than one time, one of each interchangeable kind, and from when on."""
         if clock.at >= self.until:
             return
         state, seen = clock.state, set()
-        for job, open_ended in enumerate(self.open_ended):
-            if open_ended and state.phase[job] is Phase.RUNNING:
-                sign = (state.share_of[job], self.keys.kind_of[job], state.priority[job], state.run_key[job][1:3])
+        for job, shortest in enumerate(self.shortest):
+            phase = state.phase[job]
+            if (phase is Phase.RUNNING and shortest is not None) or (phase is Phase.STOPPING and self.any_time):
+                sign = (
+                    state.share_of[job],
+                    self.keys.kind_of[job],
+                    state.priority[job],
+                    state.run_key[job][1:3],
+                    phase,
+                )
                 if sign not in seen:
                     seen.add(sign)
-                    yield job
+                    yield job, clock.work_from[job] + (shortest or 0.0)
 
     def _after(self, clock: Clock, at: float, ending: int | None) -> Iterator[tuple[Clock, bool]]:
         """The states at rest after what is due at ``at``."""
@@ -202,11 +219,39 @@ class Space:
                 yield now, False
 
 
-def _between(now: float, following: float) -> float:
-    """A time after ``now`` and before ``following``: a whole second later, where there is room."""
-    if following == inf or now + 1 < following:
-        return now + 1
-    return (now + following) / 2
+_LATER: Final = 1e11
+"""Seconds; what is due later is never."""
+
+
+def without_times(workload: Workload) -> Workload:
+    """The workload with every duration open, and stops that take for ever unless they are ended."""
+    jobs = tuple(replace(job, duration=None, shortest=None, timeout=None) for job in workload.jobs)
+    stop_seconds = 10 * _LATER if workload.timing.stop_seconds > 0 else 0.0
+    return replace(workload, jobs=jobs, timing=replace(workload.timing, stop_seconds=stop_seconds))
+
+
+def has_all_times(workload: Workload) -> bool:
+    """Is every order of events tried with the times that an exploration tries?
+
+    So it is where no job may end at more than one time, and where no time runs from when one ends.
+    """
+    jobs, timing = workload.jobs, workload.timing
+    if all(job.duration is not None and job.shortest is None for job in jobs):
+        return True
+    return (
+        timing.stop_seconds == 0
+        and timing.queue_latency == 0
+        and all(job.duration is None and job.timeout is None for job in jobs)
+    )
+
+
+def _between(now: float, following: float, earliest: float) -> float | None:
+    """A time after ``now`` and before ``following``, if possible a whole second; None where it would be too early."""
+    at = max(now + 1, earliest)
+    if at < following:
+        return at
+    at = max((now + following) / 2, earliest)
+    return at if now < at < following else None
 
 
 def _independent(state: State, moves: Sequence[Move]) -> bool:

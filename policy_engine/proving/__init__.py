@@ -6,23 +6,24 @@ job after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from time import monotonic
 from typing import Any
 
-from policy_engine.expectations import describe, judge_one
+from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
-from policy_engine.exploration.counterexample import Counterexample, again, replayed, shrunk
+from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, again, replayed, shrunk
 from policy_engine.exploration.relevance import matters
-from policy_engine.scheduler.script import Decision, Script
-from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space
+from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space, has_all_times, without_times
 from policy_engine.policy import Policy
-from policy_engine.proving.watches import watch_for
+from policy_engine.proving.watches import NotBroken, watch_for
 from policy_engine.scheduler.choices import BY_NAME, CHOICES, Choices
 from policy_engine.scheduler.jobs import Workload
-from policy_engine.workload.expected import AnyExpectation
+from policy_engine.scheduler.script import Decision, Script
+from policy_engine.simulation import Clock, simulate
+from policy_engine.workload.expected import AlwaysExpectation, AnyExpectation
 from policy_engine.workload.scenario import Scenario
 
 __all__ = ["Bounds", "Counterexample", "Decision", "Exploration", "Script", "Space", "again", "explore", "open_names"]
@@ -35,19 +36,14 @@ ALL = tuple(choice.name for choice in CHOICES if not choice.is_number)
 class Exploration:
     """What is true of one expectation over every schedule."""
 
-    name: str
+    wanted: AnyExpectation
     answer: Answer
     depends_on: tuple[str, ...]
     """The open choices that the answer hinges on; fixing these alone settles it."""
     message: str
-    states: int
-    depth: int
-    open: tuple[str, ...]
-    """The choices that were left open and can matter here."""
-    bound: str | None
-    """What was reached before the end, where the answer is undecided."""
+    looked_at: str
+    """States, depth, open choices and reductions, in words."""
     counterexample: Counterexample | None
-    wanted: AnyExpectation
 
 
 class _Spent(Exception):  # noqa: N818 - not an error, a signal
@@ -61,44 +57,78 @@ class _Spent(Exception):  # noqa: N818 - not an error, a signal
 class _Question:
     """One expectation, asked of spaces with more or fewer choices fixed."""
 
-    def __init__(self, policy: Policy, workload: Workload, wanted: AnyExpectation, scenario: Scenario, bounds: Bounds):
+    def __init__(
+        self, policy: Policy, workload: Workload, wanted: AnyExpectation, scenario: Scenario, bounds: Bounds
+    ) -> None:
         self.policy, self.workload = policy, workload
         self.wanted, self.scenario, self.bounds = wanted, scenario, bounds
         self.states = self.depth = 0
-        self.reductions = True
+        """Of all spaces so far."""
 
-    def broken(
-        self, choices: Choices, open_names: Iterable[str], workload: Workload | None = None
-    ) -> Counterexample | None:
-        """A schedule that breaks it while these choices are open; None where none does. Raises _Spent."""
-        workload = self.workload if workload is None else workload
+    def broken(self, choices: Choices, open_choices: Collection[str]) -> Counterexample | None:
+        """A schedule that breaks it while these choices are open; None where none does.
+
+        Raises _Spent where a bound is reached before either is known.
+        """
         spent: str | None = None
-        for answer in _answers(choices, open_names, self.policy, workload):
-            explored = self._explore(answer, frozenset(open_names) & PER_DECISION, workload)
-            self.states += explored.states
-            self.depth = max(self.depth, explored.depth)
-            if explored.broken is not None:
-                found = replayed(self.policy, workload, answer, explored.broken)
-                if judge_one(found.run, self.wanted, self.scenario).verdict is Answer.FAILS:
-                    return found
-            spent = spent or explored.bound
+        for workload in self._stop_times(self.workload):
+            for answer in _answers(choices, open_choices, self.policy, workload):
+                explored = self._explore(answer, open_choices, workload)
+                if explored.broken is not None:
+                    return self._confirmed(workload, answer, explored.broken)
+                spent = spent or explored.bound
+                if explored.bound is None and not self._has_all_times(workload):
+                    spent = self._any_time(answer, open_choices, workload)
         if spent is not None:
             raise _Spent(spent)
         return None
 
-    def _explore(self, choices: Choices, open_names: frozenset[str], workload: Workload) -> Explored:
-        watch = watch_for(self.wanted, self.scenario, workload)
-        space = Space(
-            self.policy,
-            workload,
-            choices,
-            open_names,
-            watch,
-            symmetry=self.reductions,
-            partial_order=self.reductions,
-        )
+    def breaks_always(self, found: Counterexample, open_choices: Collection[str]) -> bool:
+        """Does it break over every schedule, with the durations of the counterexample?"""
+        for answer in _answers(found.choices, open_choices, self.policy, found.workload):
+            watch = NotBroken(watch_for(self.wanted, self.scenario, found.workload))
+            space = Space(self.policy, found.workload, answer, frozenset(open_choices) & PER_DECISION, watch)
+            explored = space.explore(self.bounds)
+            if explored.broken is not None or explored.bound is not None:
+                return False
+        return True
+
+    def _stop_times(self, workload: Workload) -> Iterator[Workload]:
+        """Both ends of a range of stop_seconds."""
+        for seconds in sorted(set(self.scenario.stop_seconds)):
+            yield replace(workload, timing=replace(workload.timing, stop_seconds=seconds))
+
+    def _confirmed(self, workload: Workload, choices: Choices, broken: Clock) -> Counterexample:
+        found = replayed(self.policy, workload, choices, broken)
+        if judge_one(found.run, self.wanted, self.scenario).verdict is not Answer.FAILS:
+            raise NotReplayedError(
+                "a run of the schedule that was found does not break the expectation: please report this"
+            )
+        return found
+
+    def _has_all_times(self, workload: Workload) -> bool:
+        within = self.wanted.reclaims_within if isinstance(self.wanted, AlwaysExpectation) else None
+        return has_all_times(workload) and (not within or all(job.duration is not None for job in workload.jobs))
+
+    def _any_time(self, choices: Choices, open_choices: Collection[str], workload: Workload) -> str | None:
+        """None where it holds even if whatever runs or stops may end at any time; else what is left undecided."""
+        left = "times between the events that were tried"
+        if isinstance(self.wanted, AlwaysExpectation) and self.wanted.always.kind == "owner_reclaims":
+            return left
+        explored = self._explore(choices, open_choices, workload, any_time=True)
+        return left if explored.broken is not None else explored.bound
+
+    def _explore(
+        self, choices: Choices, open_choices: Collection[str], workload: Workload, *, any_time: bool = False
+    ) -> Explored:
+        watched = without_times(workload) if any_time else workload
+        watch = watch_for(self.wanted, self.scenario, watched)
+        space = Space(self.policy, workload, choices, frozenset(open_choices) & PER_DECISION, watch, any_time=any_time)
         left = replace(self.bounds, max_states=max(1, self.bounds.max_states - self.states))
-        return space.explore(left)
+        explored = space.explore(left)
+        self.states += explored.states
+        self.depth = max(self.depth, explored.depth)
+        return explored
 
 
 def with_answers(choices: Choices, names: Sequence[str], answers: Sequence[str]) -> Choices:
@@ -107,20 +137,20 @@ def with_answers(choices: Choices, names: Sequence[str], answers: Sequence[str])
     return replace(choices, **given)
 
 
-def _answers(choices: Choices, open_names: Iterable[str], policy: Policy, workload: Workload) -> Iterator[Choices]:
+def _answers(choices: Choices, open_choices: Collection[str], policy: Policy, workload: Workload) -> Iterator[Choices]:
     """Every combination of answers to the open choices that are made once for a run."""
-    names = set(open_names)
-    if "reclaim_or_in_share" in names:
+    if "reclaim_or_in_share" in open_choices:
         choices = replace(choices, reclaim_or_in_share="any")
-    once = [name for name in ALL if name in names - PER_DECISION and matters(name, policy, workload)]
+    once = [name for name in ALL if name in open_choices and name not in PER_DECISION]
+    once = [name for name in once if matters(name, policy, workload)]
     for answers in product(*(BY_NAME[name].answers for name in once)):
         yield with_answers(choices, once, answers)
 
 
-def open_names(asked: Sequence[str] | None, given: Mapping[str, object]) -> tuple[str, ...]:
-    """The choices to leave open: those asked for, or all that the scenario does not fix.
+def open_names(asked: Sequence[str] | None, given: Collection[str]) -> tuple[str, ...]:
+    """The choices to leave open: those asked for, or all that the scenario does not answer itself.
 
-    Raises ValueError for a name that is no choice, or that has no words for answers.
+    Raises ValueError for a name that is no choice, or whose answer is a number.
     """
     if asked is None:
         return tuple(name for name in ALL if name not in given)
@@ -135,46 +165,44 @@ def open_names(asked: Sequence[str] | None, given: Mapping[str, object]) -> tupl
 def explore(
     policy: Policy, scenario: Scenario, names: Sequence[str], *, max_states: int, max_seconds: float
 ) -> Iterator[Exploration]:
-    """The verdict on each expectation of the scenario, over every schedule with the named choices open."""
-    workload = scenario.workload(policy)
+    """The verdict on each expectation of the scenario, over every schedule with the named choices open.
+
+    The bounds hold for each expectation. Raises InputError where the scenario does not fit the policy.
+    """
+    workload = scenario.workload(policy, ranges=True)
     for wanted in scenario.expect:
-        until = monotonic() + max_seconds
-        question = _Question(policy, workload, wanted, scenario, Bounds(max_states, max_seconds, until))
-        yield _explored(question, scenario.choices(), names)
+        bounds = Bounds(max_states, max_seconds, monotonic() + max_seconds)
+        yield explored(_Question(policy, workload, wanted, scenario, bounds), scenario.choices(), names)
 
 
-def _explored(question: _Question, choices: Choices, names: Sequence[str]) -> Exploration:
+def explored(question: _Question, choices: Choices, names: Sequence[str]) -> Exploration:
+    """The verdict on one expectation."""
     relevant = tuple(name for name in names if matters(name, question.policy, question.workload))
     bound: str | None = None
     found: Counterexample | None = None
     hinges: tuple[str, ...] = ()
+    holding = choices
     try:
         found = question.broken(choices, relevant)
-        answer = Answer.HOLDS if found is None else Answer.FAILS
-        if found is not None:
-            hinges = _hinges(question, choices, relevant)
-            answer = Answer.DEPENDS if hinges else Answer.FAILS
     except _Spent as spent:
         bound = spent.bound
-        answer = Answer.UNDECIDED if found is None else Answer.FAILS
-    states = question.states
-    if found is not None:
-        found = _smallest(question, found, choices, relevant)
-    return Exploration(
-        name=question.wanted.name or describe_wanted(question),
-        answer=answer,
-        depends_on=hinges,
-        message=_message(question, answer, found, bound, states),
-        states=states,
-        depth=question.depth,
-        open=relevant,
-        bound=bound,
-        counterexample=found,
-        wanted=question.wanted,
-    )
+    looked_at = _looked_at(question, relevant)
+    if found is None:
+        answer = Answer.HOLDS if bound is None else Answer.UNDECIDED
+        return Exploration(question.wanted, answer, (), _message(answer, bound), looked_at, None)
+    try:
+        if not question.breaks_always(found, relevant):
+            hinges, holding = _hinges(question, choices, relevant)
+    except _Spent as spent:
+        looked_at += f"; what it hinges on was not found out: {spent.bound} was reached"
+    found = _smallest(question, found, choices, relevant, holding if hinges else None)
+    if judge_one(again(found), question.wanted, question.scenario).verdict is not Answer.FAILS:
+        raise NotReplayedError("the counterexample holds when its scenario is run: please report this")
+    message = judge_one(found.run, question.wanted, question.scenario).message
+    return Exploration(question.wanted, Answer.DEPENDS if hinges else Answer.FAILS, hinges, message, looked_at, found)
 
 
-def _hinges(question: _Question, choices: Choices, relevant: Sequence[str]) -> tuple[str, ...]:
+def _hinges(question: _Question, choices: Choices, relevant: Sequence[str]) -> tuple[tuple[str, ...], Choices]:
     """The fewest choices whose fixing, to some answers, makes it hold whatever the others are; () for none."""
     for size in range(1, len(relevant) + 1):
         for names in combinations(relevant, size):
@@ -182,35 +210,45 @@ def _hinges(question: _Question, choices: Choices, relevant: Sequence[str]) -> t
             for answers in product(*(BY_NAME[name].answers for name in names)):
                 fixed = with_answers(choices, names, answers)
                 if question.broken(fixed, others) is None:
-                    return names
-    return ()
+                    return names, fixed
+    return (), choices
 
 
-def _smallest(question: _Question, found: Counterexample, choices: Choices, relevant: Sequence[str]) -> Counterexample:
+def _smallest(
+    question: _Question,
+    found: Counterexample,
+    choices: Choices,
+    relevant: Sequence[str],
+    holding: Choices | None,
+) -> Counterexample:
+    """A smaller one; where the answer depends, one that under ``holding`` holds."""
+
     def look(workload: Workload) -> Counterexample | None:
-        small = _Question(
-            question.policy, workload, question.wanted, question.scenario, Bounds(5_000, 5.0, monotonic() + 5)
-        )
+        bounds = Bounds(5_000, 2.0, monotonic() + 2.0)
+        small = _Question(question.policy, workload, question.wanted, question.scenario, bounds)
         try:
-            return small.broken(choices, relevant)
-        except (_Spent, ValueError):
+            smaller = small.broken(choices, relevant)
+        except (_Spent, ValueError, StopIteration):
             return None
+        if smaller is not None and holding is not None:
+            run = simulate(question.policy, smaller.workload, holding)
+            if judge_one(run, question.wanted, question.scenario).verdict is not Answer.HOLDS:
+                return None
+        return smaller
 
     named = watch_for(question.wanted, question.scenario, question.workload).named
     return shrunk(found, question.workload, look, named, seconds=10.0)
 
 
-def describe_wanted(question: _Question) -> str:
-    """A sentence for an expectation without a name."""
-    from policy_engine.simulation import simulate
+def _looked_at(question: _Question, relevant: Sequence[str]) -> str:
+    opened = ", ".join(relevant) if relevant else "none that matters here"
+    return (
+        f"{question.states:,} states, up to {question.depth} instants deep; open: {opened};"
+        " interchangeable jobs and shares collapsed, independent starts in one order"
+    )
 
-    run = simulate(question.policy, replace(question.workload, jobs=(), updates=()))
-    return describe(question.wanted, run)
 
-
-def _message(question: _Question, answer: Answer, found: Counterexample | None, bound: str | None, states: int) -> str:
-    if found is not None:
-        return judge_one(found.run, question.wanted, question.scenario).message
-    if answer is Answer.UNDECIDED:
-        return f"no schedule breaks it as far as was looked: {bound} was reached after {states:,} states"
-    return f"over every schedule: {states:,} states"
+def _message(answer: Answer, bound: str | None) -> str:
+    if answer is Answer.HOLDS:
+        return "holds over every schedule that the documentation allows"
+    return f"no schedule that was looked at breaks it; {bound} was reached before the end"

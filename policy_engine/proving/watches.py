@@ -13,6 +13,7 @@ from policy_engine.errors import InputError
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.watch import Watch, preemptions
+from policy_engine.outcome import share_outcomes
 from policy_engine.scheduler.jobs import Workload
 from policy_engine.scheduler.log import Kind
 from policy_engine.scheduler.moves import Move
@@ -51,10 +52,12 @@ class _Watch:
     def ended(self, clock: Clock) -> bool:  # noqa: ARG002
         return False
 
+    def _run(self, clock: Clock) -> Run:
+        return Run(clock.start_policy, self.workload, clock.choices, clock.log, clock.at, clock.state)
+
     def _fails(self, clock: Clock) -> bool:
         """The verdict on the run so far, by the rules for plain runs."""
-        run = Run(clock.start_policy, self.workload, clock.choices, clock.log, clock.at, clock.state)
-        return judge_one(run, self.wanted, self.scenario).verdict is Answer.FAILS
+        return judge_one(self._run(clock), self.wanted, self.scenario).verdict is Answer.FAILS
 
 
 class WholeRun(_Watch):
@@ -138,13 +141,22 @@ class Stops(_Watch):
                 and (wanted.by is None or (by >= 0 and jobs[by].name == wanted.by))
                 and wanted.reason in (None, why)
             )
-        if isinstance(wanted, ShareExpectation) and wanted.preemptions_caused is not None:
-            return by >= 0 and jobs[by].share == wanted.share
-        return isinstance(wanted, ShareExpectation) and jobs[victim].share == wanted.share
+        return False
+
+    def _share_counts(self, clock: Clock) -> tuple[int, int]:
+        """Suffered and caused."""
+        jobs, share = self.workload.jobs, getattr(self.wanted, "share", None)
+        found = [(victim, by) for victim, by, _, stopped in preemptions(clock) if stopped is not False]
+        return (
+            sum(jobs[victim].share == share for victim, _ in found),
+            sum(by >= 0 and jobs[by].share == share for _, by in found),
+        )
 
     def memory(self, clock: Clock) -> Hashable:
         if isinstance(self.wanted, NeverExpectation):
             return None
+        if isinstance(self.wanted, ShareExpectation):
+            return self._share_counts(clock)
         return sum(
             stopped is not False and self._counts(clock, victim, by, why)
             for victim, by, why, stopped in preemptions(clock)
@@ -237,6 +249,69 @@ class Owners(_Watch):
         return bool(getattr(clock, "owners_since", {})) and self._fails(clock)
 
 
+class Peaks(_Watch):
+    """Most instances that a share held or borrowed at once."""
+
+    def memory(self, clock: Clock) -> Hashable:
+        outcome = next(
+            share
+            for share in share_outcomes(self._run(clock), by_unit=False)
+            if isinstance(self.wanted, ShareExpectation) and share.name == self.wanted.share
+        )
+        return (outcome.peak_usage, outcome.peak_borrowed)
+
+    def ended(self, clock: Clock) -> bool:
+        return self._fails(clock)
+
+
+class Several(_Watch):
+    """An expectation that asks several things at once."""
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self.watches = watches
+        self.checkpoints = sorted({at for watch in watches for at in watch.checkpoints})
+        self.named = frozenset(name for watch in watches for name in watch.named)
+
+    def memory(self, clock: Clock) -> Hashable:
+        return tuple(watch.memory(clock) for watch in self.watches)
+
+    def moved(self, clock: Clock, move: Move) -> bool:
+        return any(watch.moved(clock, move) for watch in self.watches)
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:
+        return any(watch.settled(clock, since, instant) for watch in self.watches)
+
+    def ended(self, clock: Clock) -> bool:
+        return any(watch.ended(clock) for watch in self.watches)
+
+
+class NotBroken(_Watch):
+    """Looks for a way on which another watch finds nothing broken."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.checkpoints = watch.checkpoints
+        self.named = watch.named
+
+    def memory(self, clock: Clock) -> Hashable:
+        return (self.watch.memory(clock), getattr(clock, "was_broken", False))
+
+    def moved(self, clock: Clock, move: Move) -> bool:
+        return self._note(clock, self.watch.moved(clock, move))
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:
+        return self._note(clock, self.watch.settled(clock, since, instant))
+
+    @staticmethod
+    def _note(clock: Clock, broken: bool) -> bool:
+        if broken:
+            clock.was_broken = True  # type: ignore[attr-defined]
+        return False
+
+    def ended(self, clock: Clock) -> bool:
+        return not getattr(clock, "was_broken", False) and not self.watch.ended(clock)
+
+
 def watch_for(wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> Watch:
     """The watch of an expectation. Raises InputError where it cannot be judged over open durations."""
     match wanted:
@@ -250,9 +325,9 @@ def watch_for(wanted: AnyExpectation, scenario: Scenario, workload: Workload) ->
             single = _single(wanted, scenario, workload)
             if single is not None:
                 return single
-    if any(job.duration is None for job in workload.jobs):
+    if any(job.duration is None or job.shortest is not None for job in workload.jobs):
         raise InputError(
-            "cannot be judged over every schedule where jobs have no duration; give each job a duration",
+            "cannot be judged over every schedule while a duration is open; give each job one duration",
             file=scenario.source,
             line=scenario.line(scenario.expect.index(wanted)),
         )
@@ -260,22 +335,26 @@ def watch_for(wanted: AnyExpectation, scenario: Scenario, workload: Workload) ->
 
 
 def _single(wanted: JobExpectation | ShareExpectation, scenario: Scenario, workload: Workload) -> Watch | None:
-    """The watch of an expectation that asks one thing that is cheap to remember."""
+    """The watch of an expectation that asks nothing but what is cheap to remember."""
     asked = {name for name in wanted.model_fields_set if name not in ("job", "share", "name", "because")}
+    watches: list[Watch] = []
     if isinstance(wanted, JobExpectation):
-        if asked == {"starts_within"} and wanted.starts_within is not None:
-            return Deadlines(wanted, scenario, workload, wanted.starts_within)
-        if asked == {"finishes_within"} and wanted.finishes_within is not None:
-            return Deadlines(wanted, scenario, workload, wanted.finishes_within)
+        deadlines = [within for within in (wanted.starts_within, wanted.finishes_within) if within is not None]
+        watches += [Deadlines(wanted, scenario, workload, within) for within in deadlines]
         kinds = (None, "cross_share", "in_share", "limit_lowered")
-        return (
-            Stops(wanted, scenario, workload)
-            if asked <= {"preempted", "by", "reason"} and wanted.reason in kinds
-            else None
-        )
-    if asked in ({"preemptions_suffered"}, {"preemptions_caused"}):
-        return Stops(wanted, scenario, workload)
-    return None
+        if asked & {"preempted", "by", "reason"} and wanted.reason in kinds:
+            watches.append(Stops(wanted, scenario, workload))
+        plain = {"starts_within", "finishes_within", "preempted", "by", "reason"}
+        known = asked <= plain and wanted.reason in kinds and len(watches) > 0
+    else:
+        if asked & {"usage", "borrowed"}:
+            watches.append(Peaks(wanted, scenario, workload))
+        if asked & {"preemptions_suffered", "preemptions_caused"}:
+            watches.append(Stops(wanted, scenario, workload))
+        known = asked <= {"usage", "borrowed", "preemptions_suffered", "preemptions_caused"}
+    if not known:
+        return None
+    return watches[0] if len(watches) == 1 else Several(watches)
 
 
 def _always(wanted: AlwaysExpectation, scenario: Scenario, workload: Workload) -> Watch:
