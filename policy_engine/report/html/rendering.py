@@ -40,7 +40,7 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-_LONG_WORD: Final = re.compile(r"(\S{21,})")
+_LONG_WORD: Final = re.compile(r"(\S{13,})")
 _BREAK: Final = re.compile(r"(?<=[_/.:@-])(?=\w)")
 
 
@@ -53,5 +53,5 @@ def _breakable(text: str) -> Markup:
 
 
 def _pieces(word: str) -> list[str]:
-    """After what joins words, and after every 20 characters where nothing does."""
-    return [part[at : at + 20] for part in _BREAK.split(word) for at in range(0, len(part), 20)]
+    """After what joins words, and after every 10 characters where nothing does."""
+    return [part[at : at + 10] for part in _BREAK.split(word) for at in range(0, len(part), 10)]

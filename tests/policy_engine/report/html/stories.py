@@ -1,0 +1,95 @@
+"""Runs and reports that the tests of the page are about."""
+
+from functools import cache
+from pathlib import Path
+
+from policy_engine import verify
+from policy_engine.policy import Policy
+from policy_engine.report.runs import story
+from policy_engine.report.story import Story
+from policy_engine.report.verification import VerificationReport, Verified
+from policy_engine.scheduler.jobs import Exit, Job, Terminate, Timing, UpdatePriority, Workload
+from policy_engine.simulation import simulate
+
+EXAMPLES = Path(__file__).parents[4] / "examples"
+NASTY = (
+    "</script><b>x",
+    "</style><img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "datum['kind']",
+    "a.b[0].c",
+    "${alert(1)} {{ 7 * 7 }} {% raw %}",
+    "]]><!--",
+    "&lt;already&gt; &amp;",
+    "name'with\"quotes\\",
+    "x" * 128,
+)
+"""Names that mean something in HTML, SVG, Vega's expressions or the template."""
+XLARGE, BIG = "ml.g5.xlarge", "ml.g5.48xlarge"
+
+
+@cache
+def walkthrough() -> VerificationReport:
+    """AWS's walkthrough, verified."""
+    result = verify(EXAMPLES / "policy.yaml", EXAMPLES / "walkthrough.yaml")
+    return VerificationReport([Verified(result.source, result.verification)])
+
+
+def nasty_policy() -> Policy:
+    """Shares that are named as no share may be, as only a model that nobody checked can have them."""
+    policy = Policy.of(
+        {
+            "queue": "q",
+            "service_environment": {"capacity_limits": {XLARGE: 4, BIG: 1}},
+            "shares": {
+                "a": {"capacity_limits": {XLARGE: 1}, "strategy": "LEND_AND_BORROW", "in_share_preemption": True},
+                "b": {"capacity_limits": {XLARGE: 2, BIG: 1}, "strategy": "LEND", "in_share_preemption": False},
+                "c": {"capacity_limits": {XLARGE: 1}, "strategy": "RESERVE", "in_share_preemption": False},
+            },
+        }
+    )
+    shares = dict(zip(NASTY[:3], policy.shares.values(), strict=True))
+    return policy.model_copy(update={"queue": NASTY[0], "shares": shares})
+
+
+def nasty_story(ident: str = "run") -> Story:
+    """Every kind of attempt and of event, among names that mean something elsewhere."""
+    a, b, _ = NASTY[:3]
+    one = {XLARGE: 1}
+    jobs = [
+        Job(NASTY[0], a, one, priority=2, duration=500),
+        Job(NASTY[1], a, one, priority=1, duration=500),
+        Job(NASTY[2], b, {XLARGE: 2}, submit=100, duration=100, exit=Exit.FAILED),
+        Job(NASTY[3], a, one, priority=1, submit=150),
+        Job(NASTY[4], b, {BIG: 2}, submit=300),
+        *(Job(name, b, one, submit=250 + n) for n, name in enumerate(NASTY[5:])),
+    ]
+    updates = (UpdatePriority(200, NASTY[3], 9), Terminate(280, NASTY[5]))
+    run = simulate(nasty_policy(), Workload(tuple(jobs), updates, Timing(stop_seconds=20), until=400))
+    return story(ident, run)
+
+
+def long_story(jobs: int, shares: int) -> Story:
+    """As many jobs as are asked for, over shares of every strategy on two instance types."""
+    declared = {
+        f"team-{n:02}": {
+            "capacity_limits": {XLARGE: 4, BIG: 1},
+            "strategy": ("LEND_AND_BORROW", "RESERVE", "LEND")[n % 3],
+            "in_share_preemption": n % 2 == 0,
+        }
+        for n in range(shares)
+    }
+    limits = {XLARGE: 4 * shares, BIG: shares}
+    policy = Policy.of({"queue": "q", "service_environment": {"capacity_limits": limits}, "shares": declared})
+    workload = tuple(
+        Job(
+            f"job-{n}",
+            f"team-{n * n % shares:02}",
+            {(XLARGE if n % 3 else BIG): 1 + n % 2},
+            priority=n % 5,
+            submit=n * 37.0 * 20 / shares,
+            duration=600.0 + n * 7919 % 9000,
+        )
+        for n in range(jobs)
+    )
+    return story("run", simulate(policy, Workload(workload)))
