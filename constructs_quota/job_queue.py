@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -16,24 +17,27 @@ from aws_cdk.interfaces.aws_batch import (
     JobQueueReference,
 )
 from constructs import Construct
-from pydantic import ValidationError
 
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
 from constructs_quota.declared import Refusal, as_number, as_text
-from constructs_quota.service_environment import QuotaServiceEnvironment, ServiceEnvironmentBase
+from constructs_quota.declared_policy import declared_policy
+from constructs_quota.service_environment import (
+    ImportedServiceEnvironment,
+    QuotaServiceEnvironment,
+    ServiceEnvironmentBase,
+)
 from policy_engine.policy import (
     MAX_TIME_LIMIT,
-    Policy,
     State,
     StuckReason,
     enum_problem,
-    name_problem,
     share_count_problem,
     time_limit_problem,
 )
 
 if TYPE_CHECKING:
     from constructs_quota.quota_share import QuotaShare
+    from policy_engine.policy import Policy
 
 JobStateTimeLimits = Mapping[StuckReason, int | cdk.Duration]
 """Why a job is stuck, to the seconds or the duration after which that ends it."""
@@ -51,8 +55,7 @@ lowered for maintenance: a job larger than the lowered limit can never fit eithe
 """
 
 
-@jsii.implements(IJobQueueRef)
-class JobQueueBase(cdk.Resource):
+class JobQueueBase:
     """What a job queue offers, whether it is declared here or imported."""
 
     _arn: str
@@ -62,17 +65,6 @@ class JobQueueBase(cdk.Resource):
     def job_queue_arn(self) -> str:
         """The ARN of the queue."""
         return self._arn
-
-    @property
-    def job_queue_name(self) -> str:
-        """The name of the queue, never its ARN."""
-        return name_in(self._arn, JOB_QUEUE)
-
-    @property
-    @jsii.member(jsii_name="jobQueueRef")
-    def job_queue_ref(self) -> JobQueueReference:
-        """The reference by which stock CDK constructs take the queue."""
-        return JobQueueReference(job_queue_arn=self._arn)
 
     @property
     def quota_shares(self) -> Mapping[str, QuotaShare]:
@@ -90,8 +82,18 @@ class JobQueueBase(cdk.Resource):
     def _add_share(self, name: str, share: QuotaShare) -> None:
         self._shares[name] = share
 
+    @staticmethod
+    def from_job_queue_arn(scope: Construct, construct_id: str, arn: str) -> ImportedJobQueue:
+        """A job queue that exists already, to which shares can be added. Raises ValueError: not the ARN of one."""
+        return ImportedJobQueue(scope, construct_id, checked_arn(scope, construct_id, arn, JOB_QUEUE))
 
-class QuotaJobQueue(JobQueueBase):
+    @staticmethod
+    def from_job_queue_name(scope: Construct, construct_id: str, name: str) -> ImportedJobQueue:
+        """A job queue of this account and region, to which shares can be added. Raises ValueError: not a name."""
+        return ImportedJobQueue(scope, construct_id, arn_of(scope, construct_id, name, JOB_QUEUE))
+
+
+class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
     """A SageMaker Training job queue that is divided into quota shares, on one service environment.
 
     Its priority is fixed: it only matters between queues of one service environment, and this one has its own
@@ -99,8 +101,6 @@ class QuotaJobQueue(JobQueueBase):
 
     Attributes:
         service_environment: The environment it runs on.
-        job_state_time_limits: What ends stuck jobs, in seconds by reason.
-        state: ENABLED or DISABLED.
     """
 
     def __init__(
@@ -136,38 +136,31 @@ class QuotaJobQueue(JobQueueBase):
         _hold_links(refusal, service_environment, scheduling_policy)
         limits = _seconds(refusal, job_state_time_limits)
         refusal.raise_if_any()
-        super().__init__(scope, construct_id, physical_name=job_queue_name)
-        self.service_environment = service_environment
-        self.job_state_time_limits: Mapping[StuckReason, int] = limits
-        self.state = state
-        self._given_name = job_queue_name
-        self._shares = {}
-        self._resource = self._declare(scheduling_policy)
-        self._arn = self._resource.ref
-        if isinstance(service_environment, ServiceEnvironmentBase):
-            service_environment._queue = self
-
-    def _declare(self, scheduling_policy: ISchedulingPolicyRef) -> batch.CfnJobQueue:
-        actions = [
-            batch.CfnJobQueue.JobStateTimeLimitActionProperty(
-                action="TERMINATE", max_time_seconds=as_number(seconds), reason=as_text(reason), state="RUNNABLE"
-            )
-            for reason, seconds in self.job_state_time_limits.items()
-        ]
-        environment = self.service_environment.service_environment_ref.service_environment_arn
-        return batch.CfnJobQueue(
-            self,
-            "Resource",
-            job_queue_name=as_text(self._given_name),
+        environment = service_environment.service_environment_ref.service_environment_arn
+        super().__init__(
+            scope,
+            construct_id,
+            job_queue_name=as_text(job_queue_name),
             job_queue_type="SAGEMAKER_TRAINING",
-            job_state_time_limit_actions=actions or None,
+            job_state_time_limit_actions=_actions(limits) or None,
             priority=1,
             scheduling_policy_arn=scheduling_policy.scheduling_policy_ref.scheduling_policy_arn,
             service_environment_order=[
                 batch.CfnJobQueue.ServiceEnvironmentOrderProperty(order=1, service_environment=environment)
             ],
-            state=as_text(self.state),
+            state=as_text(state),
         )
+        self.service_environment = service_environment
+        self._arn = self.ref
+        self._shares = {}
+        if isinstance(service_environment, ServiceEnvironmentBase):
+            service_environment._queue = self
+
+    # The L1's property of this name is the name given, or None; see QuotaServiceEnvironment.
+    @cached_property
+    def job_queue_name(self) -> str:
+        """The name of the queue, never its ARN."""
+        return name_in(self._arn, JOB_QUEUE)
 
     @property
     def policy(self) -> Policy:
@@ -176,54 +169,37 @@ class QuotaJobQueue(JobQueueBase):
         Its ``queue`` is the name given, or else the logical id of the resource.
 
         Raises:
-            ValueError: It is not known: the environment is imported, or a value is a CDK token.
+            ValueError: It is not known: the environment is imported, or a value is only known at deployment.
         """
-        environment = self.service_environment
-        if not isinstance(environment, QuotaServiceEnvironment):
+        if not isinstance(self.service_environment, QuotaServiceEnvironment):
             raise ValueError(f"{self.node.path}: policy: the capacity of an imported service environment is not known")
-        known = name_problem(self._given_name) is None
-        try:
-            return Policy.of(
-                {
-                    "queue": self._given_name if known else self.stack.resolve(self._resource.logical_id),
-                    "service_environment": {
-                        "capacity_limits": dict(environment.capacity_limits),
-                        "state": environment.state,
-                    },
-                    "shares": {name: share.options.document for name, share in self._shares.items()},
-                    "job_state_time_limits": [
-                        {"reason": reason, "max_seconds": seconds}
-                        for reason, seconds in self.job_state_time_limits.items()
-                    ],
-                    "state": self.state,
-                }
-            )
-        except ValidationError as error:
-            # The constructors have refused what is wrong; what is left are tokens.
-            places = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
-            raise ValueError(f"{self.node.path}: policy: only known at deployment (CDK tokens): {places}") from None
-
-    @classmethod
-    def from_job_queue_arn(cls, scope: Construct, construct_id: str, arn: str) -> JobQueueBase:
-        """A job queue that exists already, to which shares can be added. Raises ValueError: not the ARN of one."""
-        return _ImportedJobQueue(scope, construct_id, checked_arn(scope, construct_id, arn, JOB_QUEUE))
-
-    @classmethod
-    def from_job_queue_name(cls, scope: Construct, construct_id: str, name: str) -> JobQueueBase:
-        """A job queue of this account and region, to which shares can be added. Raises ValueError: not a name."""
-        return _ImportedJobQueue(scope, construct_id, arn_of(scope, construct_id, name, JOB_QUEUE))
+        return declared_policy(self, self.service_environment, self._shares.values())
 
     def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
         super()._hold_share(refusal, name, capacity_limits)
         if isinstance(self.service_environment, QuotaServiceEnvironment) and isinstance(capacity_limits, Mapping):
-            refusal.declared_by(capacity_limits, self.service_environment.capacity_limits)
+            refusal.declared_by(capacity_limits, self.service_environment._limits)
 
 
-class _ImportedJobQueue(JobQueueBase):
+@jsii.implements(IJobQueueRef)
+class ImportedJobQueue(cdk.Resource, JobQueueBase):
+    """A job queue that is not declared here."""
+
     def __init__(self, scope: Construct, construct_id: str, arn: str) -> None:
         super().__init__(scope, construct_id, environment_from_arn=arn)
         self._arn = arn
         self._shares = {}
+
+    @property
+    def job_queue_name(self) -> str:
+        """The name of the queue, never its ARN."""
+        return name_in(self._arn, JOB_QUEUE)
+
+    @property
+    @jsii.member(jsii_name="jobQueueRef")
+    def job_queue_ref(self) -> JobQueueReference:
+        """The reference by which stock CDK constructs take the queue."""
+        return JobQueueReference(job_queue_arn=self._arn)
 
 
 def _hold_links(refusal: Refusal, service_environment: object, scheduling_policy: object) -> None:
@@ -234,7 +210,10 @@ def _hold_links(refusal: Refusal, service_environment: object, scheduling_policy
             f"{service_environment!r} is not a service environment; import one that exists with"
             " QuotaServiceEnvironment.from_service_environment_arn or _name",
         )
-    elif isinstance(service_environment, ServiceEnvironmentBase) and service_environment._queue is not None:
+    elif (
+        isinstance(service_environment, QuotaServiceEnvironment | ImportedServiceEnvironment)
+        and service_environment._queue is not None
+    ):
         refusal.add(
             "service_environment",
             f"{service_environment.node.path} already serves {service_environment._queue.node.path};"
@@ -266,3 +245,12 @@ def _seconds(refusal: Refusal, limits: object) -> dict[StuckReason, int]:
         refusal.value("job_state_time_limits", reason, lambda value: enum_problem(value, StuckReason))
         refusal.value(f"job_state_time_limits[{str(reason)!r}]", limit, time_limit_problem)
     return seconds
+
+
+def _actions(limits: Mapping[StuckReason, int]) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty]:
+    return [
+        batch.CfnJobQueue.JobStateTimeLimitActionProperty(
+            action="TERMINATE", max_time_seconds=as_number(seconds), reason=as_text(reason), state="RUNNABLE"
+        )
+        for reason, seconds in limits.items()
+    ]

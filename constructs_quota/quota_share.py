@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import aws_cdk as cdk
 import jsii
@@ -44,17 +43,6 @@ class QuotaShareOptions:
     in_share_preemption: bool
     state: State = State.ENABLED
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """The share as the data of a policy document; a CDK token stays one."""
-        return {
-            "capacity_limits": dict(self.capacity_limits),
-            "strategy": self.resource_sharing.strategy,
-            "borrow_limit": self.resource_sharing.borrow_limit,
-            "in_share_preemption": self.in_share_preemption,
-            "state": self.state,
-        }
-
 
 class QuotaShareBase:
     """What a quota share offers, whether it is declared here or imported.
@@ -68,14 +56,14 @@ class QuotaShareBase:
         """The ARN of the share."""
         return self.quota_share_ref.quota_share_arn
 
-    @classmethod
-    def from_quota_share_arn(cls, scope: Construct, construct_id: str, arn: str) -> "ImportedQuotaShare":
+    @staticmethod
+    def from_quota_share_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedQuotaShare":
         """A quota share that exists already. Raises ValueError: not the ARN of one."""
         return ImportedQuotaShare(scope, construct_id, checked_arn(scope, construct_id, arn, QUOTA_SHARE))
 
-    @classmethod
+    @staticmethod
     def from_quota_share_name(
-        cls, scope: Construct, construct_id: str, name: str, *, job_queue: IJobQueueRef
+        scope: Construct, construct_id: str, name: str, *, job_queue: IJobQueueRef
     ) -> "ImportedQuotaShare":
         """A quota share of a queue, by its name. Raises ValueError: not a name."""
         refusal = Refusal(scope, construct_id)
@@ -94,9 +82,6 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
 
     Deleting a share ends its jobs, and so does renaming it or moving it to another queue, since both replace it
     (API DeleteQuotaShare).
-
-    Attributes:
-        options: What was declared.
     """
 
     def __init__(
@@ -141,19 +126,15 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
                 batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=unit, max_capacity=as_number(count))
                 for unit, count in capacity_limits.items()
             ],
-            job_queue=job_queue.job_queue_ref.job_queue_arn,
+            job_queue=job_queue.job_queue_arn
+            if isinstance(job_queue, JobQueueBase)
+            else job_queue.job_queue_ref.job_queue_arn,
             preemption_configuration=batch.CfnQuotaShare.QuotaSharePreemptionConfigurationProperty(
                 in_share_preemption="ENABLED" if in_share_preemption else "DISABLED"
             ),
             quota_share_name=as_text(quota_share_name),
             resource_sharing_configuration=_sharing_property(resource_sharing),
             state=as_text(state),
-        )
-        self.options = QuotaShareOptions(
-            capacity_limits=dict(capacity_limits),
-            resource_sharing=resource_sharing,
-            in_share_preemption=in_share_preemption,
-            state=state,
         )
         if isinstance(job_queue, JobQueueBase):
             job_queue._add_share(quota_share_name, self)

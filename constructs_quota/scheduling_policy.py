@@ -10,30 +10,31 @@ from constructs_quota.arns import SCHEDULING_POLICY, arn_of, checked_arn, name_i
 from constructs_quota.declared import Refusal, as_text
 
 
-@jsii.implements(ISchedulingPolicyRef)
-class SchedulingPolicyBase(cdk.Resource):
+class SchedulingPolicyBase:
     """What a scheduling policy offers, whether it is declared here or imported."""
 
-    _arn: str
-
     @property
-    def scheduling_policy_arn(self) -> str:
+    def scheduling_policy_arn(self: ISchedulingPolicyRef) -> str:
         """The ARN of the policy."""
-        return self._arn
+        return self.scheduling_policy_ref.scheduling_policy_arn
 
     @property
-    def scheduling_policy_name(self) -> str:
+    def scheduling_policy_name(self: ISchedulingPolicyRef) -> str:
         """The name of the policy, never its ARN."""
-        return name_in(self._arn, SCHEDULING_POLICY)
+        return name_in(self.scheduling_policy_ref.scheduling_policy_arn, SCHEDULING_POLICY)
 
-    @property
-    @jsii.member(jsii_name="schedulingPolicyRef")
-    def scheduling_policy_ref(self) -> SchedulingPolicyReference:
-        """The reference by which stock CDK constructs take the policy."""
-        return SchedulingPolicyReference(scheduling_policy_arn=self._arn)
+    @staticmethod
+    def from_scheduling_policy_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedSchedulingPolicy":
+        """A quota share scheduling policy that exists already. Raises ValueError: not the ARN of one."""
+        return ImportedSchedulingPolicy(scope, construct_id, checked_arn(scope, construct_id, arn, SCHEDULING_POLICY))
+
+    @staticmethod
+    def from_scheduling_policy_name(scope: Construct, construct_id: str, name: str) -> "ImportedSchedulingPolicy":
+        """A quota share scheduling policy of this account and region. Raises ValueError: not a name."""
+        return ImportedSchedulingPolicy(scope, construct_id, arn_of(scope, construct_id, name, SCHEDULING_POLICY))
 
 
-class QuotaSchedulingPolicy(SchedulingPolicyBase):
+class QuotaSchedulingPolicy(batch.CfnSchedulingPolicy, SchedulingPolicyBase):
     """A scheduling policy for quota shares: idle capacity goes to borrowers first in, first out.
 
     It has no further settings: FIFO is the only strategy AWS offers (API QuotaSharePolicy). The kind of a policy
@@ -55,29 +56,26 @@ class QuotaSchedulingPolicy(SchedulingPolicyBase):
         refusal = Refusal(scope, construct_id)
         refusal.name("scheduling_policy_name", scheduling_policy_name)
         refusal.raise_if_any()
-        super().__init__(scope, construct_id, physical_name=scheduling_policy_name)
-        resource = batch.CfnSchedulingPolicy(
-            self,
-            "Resource",
+        super().__init__(
+            scope,
+            construct_id,
             name=as_text(scheduling_policy_name),
             quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
                 idle_resource_assignment_strategy="FIFO"
             ),
         )
-        self._arn = resource.ref
-
-    @classmethod
-    def from_scheduling_policy_arn(cls, scope: Construct, construct_id: str, arn: str) -> SchedulingPolicyBase:
-        """A quota share scheduling policy that exists already. Raises ValueError: not the ARN of one."""
-        return _ImportedSchedulingPolicy(scope, construct_id, checked_arn(scope, construct_id, arn, SCHEDULING_POLICY))
-
-    @classmethod
-    def from_scheduling_policy_name(cls, scope: Construct, construct_id: str, name: str) -> SchedulingPolicyBase:
-        """A quota share scheduling policy of this account and region. Raises ValueError: not a name."""
-        return _ImportedSchedulingPolicy(scope, construct_id, arn_of(scope, construct_id, name, SCHEDULING_POLICY))
 
 
-class _ImportedSchedulingPolicy(SchedulingPolicyBase):
+@jsii.implements(ISchedulingPolicyRef)
+class ImportedSchedulingPolicy(cdk.Resource, SchedulingPolicyBase):
+    """A scheduling policy that is not declared here."""
+
     def __init__(self, scope: Construct, construct_id: str, arn: str) -> None:
         super().__init__(scope, construct_id, environment_from_arn=arn)
         self._arn = arn
+
+    @property
+    @jsii.member(jsii_name="schedulingPolicyRef")
+    def scheduling_policy_ref(self) -> SchedulingPolicyReference:
+        """The reference by which stock CDK constructs take the policy."""
+        return SchedulingPolicyReference(scheduling_policy_arn=self._arn)

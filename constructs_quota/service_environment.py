@@ -1,11 +1,12 @@
 """The service environment: the capacity that the quota shares of one queue share."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_batch as batch
-from aws_cdk.interfaces.aws_batch import IServiceEnvironmentRef, ServiceEnvironmentReference
+from aws_cdk.interfaces.aws_batch import IJobQueueRef, IServiceEnvironmentRef, ServiceEnvironmentReference
 from constructs import Construct
 
 from constructs_quota.arns import SERVICE_ENVIRONMENT, arn_of, checked_arn, name_in
@@ -13,40 +14,35 @@ from constructs_quota.declared import Refusal, as_number, as_text
 from policy_engine.policy import State
 
 
-@jsii.implements(IServiceEnvironmentRef)
-class ServiceEnvironmentBase(cdk.Resource):
+class ServiceEnvironmentBase:
     """What a service environment offers, whether it is declared here or imported."""
 
-    _arn: str
-    _queue: cdk.Resource | None = None
+    _queue: IJobQueueRef | None = None
     """The queue it serves: an environment serves one (UG service_limits)."""
 
     @property
-    def service_environment_arn(self) -> str:
+    def service_environment_arn(self: IServiceEnvironmentRef) -> str:
         """The ARN of the environment."""
-        return self._arn
+        return self.service_environment_ref.service_environment_arn
 
-    @property
-    def service_environment_name(self) -> str:
-        """The name of the environment, never its ARN."""
-        return name_in(self._arn, SERVICE_ENVIRONMENT)
+    @staticmethod
+    def from_service_environment_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedServiceEnvironment":
+        """A service environment that exists already. Raises ValueError: not the ARN of one."""
+        return ImportedServiceEnvironment(
+            scope, construct_id, checked_arn(scope, construct_id, arn, SERVICE_ENVIRONMENT)
+        )
 
-    @property
-    @jsii.member(jsii_name="serviceEnvironmentRef")
-    def service_environment_ref(self) -> ServiceEnvironmentReference:
-        """The reference by which stock CDK constructs take the environment."""
-        return ServiceEnvironmentReference(service_environment_arn=self._arn)
+    @staticmethod
+    def from_service_environment_name(scope: Construct, construct_id: str, name: str) -> "ImportedServiceEnvironment":
+        """A service environment of this account and region. Raises ValueError: not a name."""
+        return ImportedServiceEnvironment(scope, construct_id, arn_of(scope, construct_id, name, SERVICE_ENVIRONMENT))
 
 
-class QuotaServiceEnvironment(ServiceEnvironmentBase):
+class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBase):
     """A service environment for quota management: instance types, and how many instances of each there are.
 
     It serves one job queue (UG service_limits). Lowering a limit stops no job; it holds back new ones
     (UG updating-service-environments).
-
-    Attributes:
-        capacity_limits: Instance type to instances.
-        state: ENABLED or DISABLED.
     """
 
     def __init__(
@@ -76,13 +72,10 @@ class QuotaServiceEnvironment(ServiceEnvironmentBase):
         refusal.name("service_environment_name", service_environment_name)
         refusal.state(state)
         refusal.raise_if_any()
-        super().__init__(scope, construct_id, physical_name=service_environment_name)
-        self.capacity_limits: Mapping[str, int] = dict(capacity_limits)
-        self.state = state
         limit = batch.CfnServiceEnvironment.CapacityLimitProperty
-        resource = batch.CfnServiceEnvironment(
-            self,
-            "Resource",
+        super().__init__(
+            scope,
+            construct_id,
             capacity_limits=[
                 limit(capacity_unit=unit, max_capacity=as_number(count)) for unit, count in capacity_limits.items()
             ],
@@ -90,22 +83,31 @@ class QuotaServiceEnvironment(ServiceEnvironmentBase):
             service_environment_type="SAGEMAKER_TRAINING",
             state=as_text(state),
         )
-        self._arn = resource.ref
+        self._limits = dict(capacity_limits)
 
-    @classmethod
-    def from_service_environment_arn(cls, scope: Construct, construct_id: str, arn: str) -> ServiceEnvironmentBase:
-        """A service environment that exists already. Raises ValueError: not the ARN of one."""
-        return _ImportedServiceEnvironment(
-            scope, construct_id, checked_arn(scope, construct_id, arn, SERVICE_ENVIRONMENT)
-        )
-
-    @classmethod
-    def from_service_environment_name(cls, scope: Construct, construct_id: str, name: str) -> ServiceEnvironmentBase:
-        """A service environment of this account and region. Raises ValueError: not a name."""
-        return _ImportedServiceEnvironment(scope, construct_id, arn_of(scope, construct_id, name, SERVICE_ENVIRONMENT))
+    # The L1's property of this name is the name given, or None. jsii takes a property for one that the L1 is to use
+    # instead of its own; a cached one it leaves alone.
+    @cached_property
+    def service_environment_name(self) -> str:
+        """The name of the environment, never its ARN."""
+        return name_in(self.ref, SERVICE_ENVIRONMENT)
 
 
-class _ImportedServiceEnvironment(ServiceEnvironmentBase):
+@jsii.implements(IServiceEnvironmentRef)
+class ImportedServiceEnvironment(cdk.Resource, ServiceEnvironmentBase):
+    """A service environment that is not declared here."""
+
     def __init__(self, scope: Construct, construct_id: str, arn: str) -> None:
         super().__init__(scope, construct_id, environment_from_arn=arn)
         self._arn = arn
+
+    @property
+    def service_environment_name(self) -> str:
+        """The name of the environment, never its ARN."""
+        return name_in(self._arn, SERVICE_ENVIRONMENT)
+
+    @property
+    @jsii.member(jsii_name="serviceEnvironmentRef")
+    def service_environment_ref(self) -> ServiceEnvironmentReference:
+        """The reference by which stock CDK constructs take the environment."""
+        return ServiceEnvironmentReference(service_environment_arn=self._arn)

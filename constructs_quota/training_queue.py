@@ -1,6 +1,9 @@
 """The pattern: a job queue for SageMaker training jobs, shared by teams, from one declaration."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, IServiceEnvironmentRef
 from constructs import Construct
@@ -11,7 +14,10 @@ from constructs_quota.quota_share import QuotaShare, QuotaShareOptions
 from constructs_quota.resource_sharing import ResourceSharing
 from constructs_quota.scheduling_policy import QuotaSchedulingPolicy
 from constructs_quota.service_environment import QuotaServiceEnvironment
-from policy_engine.policy import Policy, State, name_problem
+from policy_engine.policy import State, name_problem
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Policy
 
 
 class QuotaTrainingQueue(Construct):

@@ -237,7 +237,7 @@ class TestPolicy:
         queue = QuotaJobQueue(stack, "Queue", service_environment=environment, scheduling_policy=policy)
 
         with pytest.raises(
-            ValueError, match=r"^Stack/Queue: policy: .* tokens\): service_environment.capacity_limits.ml.g5.xlarge$"
+            ValueError, match=r"^Stack/Queue: policy: not known before deployment: service_.*\.ml\.g5\.xlarge$"
         ):
             _ = queue.policy
 

@@ -44,7 +44,7 @@ def test_a_token_is_a_name(stack: cdk.Stack) -> None:
 def test_name_is_a_name_and_arn_an_arn(stack: cdk.Stack) -> None:
     policy = QuotaSchedulingPolicy(stack, "Policy")
 
-    ref = {"Ref": "Policy23B91518"}
+    ref = {"Ref": "Policy"}
     assert stack.resolve(policy.scheduling_policy_arn) == ref
     assert stack.resolve(policy.scheduling_policy_name) == {"Fn::Select": [1, {"Fn::Split": ["/", ref]}]}
 

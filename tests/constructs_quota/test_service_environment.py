@@ -107,7 +107,7 @@ def test_a_number_token_of_any_form_passes(stack: cdk.Stack, form: str) -> None:
 def test_name_is_a_name_and_arn_an_arn(stack: cdk.Stack) -> None:
     environment = QuotaServiceEnvironment(stack, "Environment", capacity_limits=ONE)
 
-    ref = {"Ref": "Environment78414C64"}
+    ref = {"Ref": "Environment"}
     assert stack.resolve(environment.service_environment_arn) == ref
     assert stack.resolve(environment.service_environment_name) == {"Fn::Select": [1, {"Fn::Split": ["/", ref]}]}
 

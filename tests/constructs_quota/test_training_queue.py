@@ -126,9 +126,9 @@ class TestLogicalIds:
         QuotaTrainingQueue(stack, "Training", capacity_limits=ONE, quota_shares={"QS1": options()})
 
         assert set(template_of(stack)["Resources"]) == {
-            "TrainingServiceEnvironment319FDE5B",
-            "TrainingSchedulingPolicy712A2029",
-            "TrainingJobQueueCE7C9524",
+            "TrainingServiceEnvironment3A32435B",
+            "TrainingSchedulingPolicy2064403D",
+            "TrainingJobQueue2EF9B1BD",
             "TrainingQuotaSharesQS1C8F583EA",
         }
 
@@ -239,8 +239,16 @@ class TestPolicy:
         shares = {"QS1": options(capacity_limits={"ml.g5.xlarge": number_token()})}
         queue = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE, quota_shares=shares)
 
-        with pytest.raises(ValueError, match=r"tokens\): shares.QS1.capacity_limits.ml.g5.xlarge$"):
+        with pytest.raises(ValueError, match=r"not known before deployment: shares.QS1.capacity_limits.ml.g5.xlarge$"):
             _ = queue.policy
+
+    def test_holds_what_was_set_on_the_resources_afterwards(self, stack: cdk.Stack) -> None:
+        queue = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE, quota_shares={"QS1": options()})
+
+        queue.quota_shares["QS1"].state = "DISABLED"
+
+        assert queue.policy.shares["QS1"].state == "DISABLED"
+        assert only(template_of(stack), "QuotaShare")["State"] == "DISABLED"
 
 
 def test_declaring_changes_nothing_of_the_users(stack: cdk.Stack) -> None:
