@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntFlag
 from itertools import combinations
+from typing import NamedTuple
 
 from policy_engine.scheduler.state import RunKey, State
 
@@ -24,6 +25,17 @@ class Kind(IntFlag):
     """Jobs of the claimant's share with strictly lower priority."""
     MIXED = 3
     """At least one of each."""
+
+
+class Shortfall(NamedTuple):
+    """What a claimant would still lack on a unit."""
+
+    cell: int
+    unit: int
+    wanted: int
+    """Instances that it asks for."""
+    left: int
+    """Instances that bound and room would leave it."""
 
 
 class Search:
@@ -62,9 +74,13 @@ class Search:
             crosses = crosses or state.share_of[victim] != self.share
             for cell, _, count in state.demand[victim]:
                 freed[cell] = freed.get(cell, 0) + count
-        return self._fits(freed, crosses=crosses)
+        return self.shortfall(freed, crosses=crosses) is None
 
-    def _fits(self, freed: dict[int, int], *, crosses: bool) -> bool:
+    def shortfall(self, freed: dict[int, int], *, crosses: bool) -> Shortfall | None:
+        """What it would lack, were so many instances of each cell freed; None where it would fit.
+
+        ``crosses``: some of them are other shares'.
+        """
         state = self.state
         units = len(state.unit_names)
         blocked_owners_keep = state.choices.blocked_owner_lends == "no"
@@ -72,7 +88,7 @@ class Search:
             used = state.after[cell] - freed.get(cell, 0) + count
             most = state.limit[cell] if crosses and not self.partly else state.bound[cell]
             if used > most:
-                return False
+                return Shortfall(cell, unit, count, most - used + count)
             kept = state.kept_after_total[unit] - state.kept_after[cell] - state.overcommitted[unit]
             room = (state.borrow_pool if used > state.limit[cell] else state.pool)[unit] - state.after_total[unit]
             for other, gone in freed.items():
@@ -80,9 +96,11 @@ class Search:
                     room += gone
                     if other != cell and (state.keeps[other] or blocked_owners_keep):
                         kept += state.kept_if(other, state.after[other] - gone) - state.kept_after[other]
-            if count > room - max(0, kept):
-                return False
-        return True
+            if kept > 0:
+                room -= kept
+            if count > room:
+                return Shortfall(cell, unit, count, room)
+        return None
 
     def takeable(self, victims: Iterable[int]) -> bool:
         """Is there an order in which each victim's share is over its limit when it is taken?
@@ -160,14 +178,21 @@ class Search:
 
     def chosen(self) -> list[int] | None:
         """The set that the rule of C8 stops, in the order taken; None where there is none."""
-        if not self._possible():
+        taken = self.taken()
+        if taken is None or self.state.choices.victims == "fewest_jobs":
+            return taken
+        return self.prune(taken)
+
+    def taken(self) -> list[int] | None:
+        """The first legal set of C8, in the order taken and not pruned yet; None where there is none."""
+        if not self.possible():
             return None
         if self.state.choices.victims == "fewest_jobs":
             return self._smallest()
         taken = self._greedy()
         if taken is None and self.kind is not Kind.OWN:
             taken = self._depth_first([], frozenset())
-        return None if taken is None else self.prune(taken)
+        return taken
 
     def _smallest(self) -> list[int] | None:
         """The smallest legal set; among those the first in the order of taking."""
@@ -192,7 +217,7 @@ class Search:
         if size == 0:
             return taken if self.legal(taken) else None
         passed_over = set(taken)
-        while (victim := self._next(taken, passed_over)) is not None:
+        while (victim := self.next_victim(taken, passed_over)) is not None:
             rest = lacking - self.state.jobs[victim].instances
             if sum(sizes[: size - 1]) >= rest:
                 found = self._of_size([*taken, victim], size - 1, sizes, rest)
@@ -201,31 +226,36 @@ class Search:
             passed_over.add(victim)
         return None
 
-    def _possible(self) -> bool:
+    def possible(self) -> bool:
         """Would all candidates together do?"""
+        freed = self.most_freed()
+        return freed is not None and self.shortfall(freed, crosses=bool(self.kind & Kind.CROSS)) is None
+
+    def most_freed(self) -> dict[int, int] | None:
+        """Instances of each cell that all candidates together hold; None where a kind has no candidates."""
         state = self.state
         freed: dict[int, int] = {}
         if self.kind & Kind.CROSS:
             if not self.cells:
-                return False
+                return None
             for over, _ in self.cells:
                 for cell, _ in state.cells_of[over // len(state.unit_names)]:
                     freed[cell] = state.after[cell]
         if self.kind & Kind.OWN:
             keys = self.own_candidates()
             if not keys:
-                return False
+                return None
             for key in keys:
                 for cell, _, count in state.demand[-key[3]]:
                     freed[cell] = freed.get(cell, 0) + count
-        return self._fits(freed, crosses=bool(self.kind & Kind.CROSS))
+        return freed
 
     def _greedy(self) -> list[int] | None:
         """Take candidates in order until the set is legal; None where they run out first."""
         taken: list[int] = []
         out: set[int] = set()
         while True:
-            victim = self._next(taken, out)
+            victim = self.next_victim(taken, out)
             if victim is None:
                 return None
             taken.append(victim)
@@ -233,7 +263,7 @@ class Search:
             if self.legal(taken):
                 return taken
 
-    def _next(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
+    def next_victim(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
         """The next candidate in order that is not in ``out``; the excess as it is after ``taken``."""
         if self.kind & Kind.CROSS:
             victim = self._next_cross(taken, out)
@@ -276,7 +306,7 @@ class Search:
         if self.legal(taken):
             return taken
         while True:
-            victim = self._next(taken, out | set(taken))
+            victim = self.next_victim(taken, out | set(taken))
             if victim is None:
                 return None
             longer = [*taken, victim]
@@ -308,7 +338,7 @@ class Search:
             must = [counts[v] for v in taken if v in counts]
             may = [n for v, n in counts.items() if v not in taken]
             freed[cell] = most_taken(must, may, excess)
-        return self._fits(freed, crosses=bool(self.kind & Kind.CROSS))
+        return self.shortfall(freed, crosses=bool(self.kind & Kind.CROSS)) is None
 
     def prune(self, taken: list[int]) -> list[int]:
         """Walk back from the last but one; put back every job without which the set is still legal."""
@@ -323,7 +353,7 @@ class Search:
 
     def minimal_sets(self) -> Iterator[list[int]]:
         """Every inclusion-minimal legal set, smallest first."""
-        if not self._possible():
+        if not self.possible():
             return
         keys = self.cross_candidates() if self.kind & Kind.CROSS else []
         if self.kind & Kind.OWN:
