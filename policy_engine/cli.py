@@ -272,8 +272,9 @@ def schema(name: str) -> int:
     Example:
       policy-engine schema scenario > scenario.schema.json
     """  # noqa: D301
-    from policy_engine.report import json
+    import json
+
     from policy_engine.schema import SCHEMAS
 
-    put_out(json.text(SCHEMAS[name]()))
+    put_out(json.dumps(SCHEMAS[name](), indent=2) + "\n")
     return HOLDS

@@ -186,7 +186,7 @@ def _findings(result: CheckResult) -> Table:
         (
             Lines([finding.id, finding.rule.title]),
             _severity(finding),
-            Lines([_placed(finding), *_ignored(finding)]),
+            Lines([*_placed(finding), *_ignored(finding)]),
             finding.rule.remedy,
         )
         for finding in result.findings
@@ -205,12 +205,13 @@ def _severity(finding: Finding) -> Badge:
 
 def _told(finding: Finding) -> list[str]:
     remedy = f"to change: {finding.rule.remedy}"
-    return [f"{finding.id} {finding.rule.title}", _placed(finding), remedy, *_ignored(finding)]
+    return [f"{finding.id} {finding.rule.title}", *_placed(finding), remedy, *_ignored(finding)]
 
 
-def _placed(finding: Finding) -> str:
-    """``FILE:LINE:COLUMN: KEY: message``, as an error would say it."""
-    return str(finding.place.error(finding.message))
+def _placed(finding: Finding) -> list[str]:
+    """``FILE:LINE:COLUMN: KEY: message``, as an error would say it, and the construct that it came from."""
+    construct = finding.place.construct_path
+    return [str(finding.place.error(finding.message)), *([f"construct {construct}"] if construct else [])]
 
 
 def _ignored(finding: Finding) -> list[str]:
