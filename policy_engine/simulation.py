@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import takewhile
 from math import floor, inf
 from typing import Final
 
@@ -26,7 +27,7 @@ from policy_engine.scheduler.jobs import (
     Workload,
 )
 from policy_engine.scheduler.log import Kind, Log, Why
-from policy_engine.scheduler.moves import Chooser, Pass
+from policy_engine.scheduler.moves import Chooser, Pass, TooManyMovesError
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import above_limit
 
@@ -58,12 +59,16 @@ def simulate(
 
     ``watch`` is called with the state and the time in seconds after every pass.
 
-    Raises ValueError where a job or update names a share, job or instance type that does not exist.
+    Raises ValueError where a job or update names a share, job or instance type that does not exist, and where a job
+    that finds no capacity is retried without end; TooManyMovesError where jobs stop each other without end.
     """
     clock = Clock(policy, workload, choices or Choices(), chooser)
     clock.watch = watch
-    with _collector_paused():
-        clock.run()
+    try:
+        with _collector_paused():
+            clock.run()
+    except TooManyMovesError as error:
+        raise clock.endless(error) from None
     return Run(policy, workload, clock.choices, clock.log, clock.at, clock.state)
 
 
@@ -83,6 +88,8 @@ def _collector_paused() -> Iterator[None]:
 SUBMITTED, STARTED, FINISHED, _DONE = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED, Why.FINISHED
 LAST = 1.7e308
 """Seconds; nothing is later, and what never ends is at infinity."""
+REQUEUES: Final = 10_000
+"""Jobs put back in line, while none comes, ends or keeps any work, after which a run is given up as endless."""
 
 
 _CHANGING: Final = (
@@ -147,6 +154,10 @@ class Clock:
         """Attempts used: not by preemptions and capacity failures (R10, R15)."""
         self.short_of_capacity = [0.0] * count
         """Seconds spent in attempts that found no capacity."""
+        self.requeues = 0
+        """Jobs put back in line."""
+        self.progress: Sequence[float] = ()
+        """What had come, ended and been kept after so many requeues; after as many again it must be more."""
         self._adopt()
         self.state.add(self.jobs)
         for number, job in enumerate(self.jobs):
@@ -219,6 +230,12 @@ class Clock:
             heappop(due)
         at = min(due[0][0] if due else inf, self._next_rare())
         return min(at, self.submit[self.arrivals[-1]]) if self.arrivals else at
+
+    def submit_at(self, job: int, at: float) -> None:
+        """A job comes at ``at``, before all that are to come, whatever time it states."""
+        self.submit = [*self.submit]
+        self.submit[job] = self.state.submitted[job] = at
+        self.arrivals.append(job)
 
     def pass_over(self, at: float, ending: int | None = None) -> bool:
         """Let time go to ``at`` and happen what is due then, and one job end or stop; true where a pass follows."""
@@ -449,6 +466,39 @@ class Clock:
         self.resumes[job] = preempted
         self._note(Kind.REQUEUED, job)
         self.state.requeue(job, self.at, preempted=preempted)
+        self.requeues += 1
+        if self.requeues % max(REQUEUES, len(self.jobs)) == 0:
+            self._require_progress(preempted=preempted)
+
+    def _require_progress(self, *, preempted: bool) -> None:
+        """Stop with an error where nothing but requeues has happened since the last call."""
+        ended = self.state.phase.count(Phase.ENDED)
+        work_left = sum(left for left in self.work_left if left < inf)
+        time = 0.0 if preempted or self.until == inf else self.at  # retries end in time, where there is an end
+        progress: Sequence[float] = (len(self.arrivals), len(self.updates), ended, work_left, time)
+        if progress != self.progress:
+            self.progress = progress
+            return
+        news = (Kind.SUBMITTED, Kind.FINISHED, Kind.FAILED, Kind.TERMINATED)
+        since = next((row[0] for row in reversed(self.rows) if row[1] in news), 0.0)
+        raise TooManyMovesError(self.at, self.requeues, since=since)
+
+    def endless(self, error: TooManyMovesError) -> Exception:
+        """The same error with the jobs that stop each other, or the one for a job that is retried without end."""
+        rows = reversed(self.rows)
+        stops = [
+            (row[3], row[2]) for row in takewhile(lambda row: row[0] >= error.since, rows) if row[1] is Kind.PREEMPTED
+        ]
+        if not stops:
+            job = next(row[2] for row in reversed(self.rows) if row[1] is Kind.REQUEUED)
+            return ValueError(
+                f"job {self.jobs[job].name!r} finds no capacity and is retried without end: give it a duration above 0,"
+                " and the workload 'until' or the policy a job state time limit"
+            )
+        around = stops.index(stops[0], 1) if stops[0] in stops[1:] else len(stops)
+        claimants, victims = zip(*stops[:around], strict=True)
+        jobs = [self.jobs[job].name for job in sorted({*claimants} & {*victims})]
+        return TooManyMovesError(error.at, error.moves, jobs, error.since)
 
     def _keep_checkpoints(self, job: int) -> float:
         """Seconds of the attempt's work that are lost; one due at this very instant is kept."""

@@ -55,11 +55,10 @@ def judge(run: Run, scenario: Scenario) -> tuple[Verdict, ...]:
     )
 
 
-def judge_one(run: Run, wanted: AnyExpectation, scenario: Scenario) -> Verdict:
-    """The verdict on one expectation of the scenario."""
+def judge_one(run: Run, wanted: AnyExpectation, file: str = "", line: int = 0) -> Verdict:
+    """The verdict on one expectation, which stands in this line of this file."""
     instants = [wanted.at] if isinstance(wanted, AtExpectation) else []
-    line = scenario.line(scenario.expect.index(wanted))
-    return _verdict(wanted, Evidence(run, instants), scenario.source, line)
+    return _verdict(wanted, Evidence(run, instants), file, line)
 
 
 def _verdict(wanted: AnyExpectation, evidence: Evidence, file: str, line: int) -> Verdict:

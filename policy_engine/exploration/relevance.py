@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from policy_engine.policy import UNLIMITED, Policy, State
+from policy_engine.scheduler.choices import BY_NAME
 from policy_engine.scheduler.jobs import Exit, UpdateServiceEnvironment, UpdateShare, Workload
 
 
@@ -121,3 +122,11 @@ _MATTERS: Final[Mapping[str, Callable[[Model], bool]]] = {
 def matters(choice: str, policy: Policy, workload: Workload) -> bool:
     """Can the choice make a difference? True wherever that is not plain to see."""
     return choice in _MATTERS and _MATTERS[choice](Model(policy, workload))
+
+
+def answers(choice: str, workload: Workload) -> tuple[str, ...]:
+    """The answers to the choice that can differ from one another."""
+    all_answers = BY_NAME[choice].answers
+    if choice == "head_of_line" and len({unit for job in workload.jobs for unit in job.demand}) < 2:
+        return tuple(answer for answer in all_answers if answer != "per_unit")
+    return all_answers

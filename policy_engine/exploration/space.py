@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import combinations_with_replacement, takewhile
 from math import inf
 from time import monotonic
 from typing import Final
@@ -15,6 +15,7 @@ from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Workload
+from policy_engine.scheduler.log import Kind
 from policy_engine.scheduler.moves import Chooser, Move
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import Search
@@ -90,13 +91,29 @@ class Space:
         symmetry: bool = True,
         partial_order: bool = True,
         any_time: bool = False,
+        arrivals: int | None = None,
     ) -> None:
-        """``any_time``: whatever runs or stops may end at any time, which allows all that is possible and more."""
+        """One answer to the choices that are made once.
+
+        Args:
+            policy: the policy at the beginning.
+            workload: jobs and updates.
+            choices: the answers.
+            open_choices: of ``PER_DECISION``, those that are answered in every way.
+            watch: looks on.
+            symmetry: take interchangeable jobs and shares for one another.
+            partial_order: make independent starts in one order alone.
+            any_time: whatever runs or stops may end at any time, which allows all that is possible and more.
+            arrivals: up to so many of the jobs come, whichever, at any time; None: all of them, at their times.
+        """
         if any_time:
             workload = without_times(workload)
         self.any_time = any_time
         self.chooser = Collector(open_choices)
+        self.arrivals = arrivals
         self.start = Clock(policy, workload, choices, self.chooser)
+        if arrivals is not None:
+            self.start.arrivals.clear()
         self.watch = watch
         self.partial_order = partial_order
         self.shortest = [0.0 if job.duration is None else job.shortest for job in workload.jobs]
@@ -117,13 +134,13 @@ class Space:
             if result.states >= bounds.max_states:
                 result.bound = f"--max-states {bounds.max_states}"
                 break
-            if result.states % 64 == 0 and monotonic() > bounds.until:
-                result.bound = f"--max-seconds {bounds.max_seconds:g}"
-                break
             final = True
             for after, broken in self._successors(clock):
                 final = False
                 result.transitions += 1
+                if result.transitions % 64 == 0 and monotonic() > bounds.until:
+                    result.bound = f"--max-seconds {bounds.max_seconds:g}"
+                    return result
                 if broken:
                     result.broken = after
                     return result
@@ -141,6 +158,8 @@ class Space:
 
     def _key(self, clock: Clock) -> Hashable:
         waiting_for = sum(1 for at in self.checkpoints if at > clock.at)
+        if self.arrivals is not None:
+            waiting_for = self._still_to_come(clock)
         return (waiting_for, self.keys.key(clock, self.watch.memory(clock)))
 
     def _next(self, clock: Clock) -> float:
@@ -162,6 +181,31 @@ class Space:
         at = self._next(clock)
         if at <= self.until and at < inf:
             yield from self._after(clock, at, None)
+        for jobs in self._may_come(clock):
+            soon = _between(clock.at, following, 0.0)
+            if soon is not None:
+                coming = clock.copy()
+                for job in reversed(jobs):
+                    coming.submit_at(job, soon)
+                yield from self._after(coming, soon, None)
+
+    def _still_to_come(self, clock: Clock) -> int:
+        come = sum(phase is not Phase.NEW for phase in clock.state.phase)
+        return (self.arrivals or 0) - come
+
+    def _may_come(self, clock: Clock) -> Iterator[tuple[int, ...]]:
+        """Jobs that may be submitted together next: one of each kind stands for all of them."""
+        if self.arrivals is None:
+            return
+        kinds: dict[Hashable, list[int]] = {}
+        for job, phase in enumerate(clock.state.phase):
+            if phase is Phase.NEW:
+                kind = (clock.jobs[job].share, self.keys.kind_of[job], clock.jobs[job].priority)
+                kinds.setdefault(kind, []).append(job)
+        for count in range(1, self._still_to_come(clock) + 1):
+            for chosen in combinations_with_replacement(kinds, count):
+                times = Counter(chosen)
+                yield tuple(job for kind, n in times.items() for job in kinds[kind][:n])
 
     def _may_end(self, clock: Clock) -> Iterator[tuple[int, float]]:
         """Jobs that may end or stop at more than one time, one of each interchangeable kind, and from when on."""
@@ -217,6 +261,15 @@ class Space:
                     break
             else:
                 yield now, False
+
+
+def with_arrivals(workload: Workload, broken: Clock) -> Workload:
+    """The workload of those jobs alone that came, when they came; the clock's log is numbered anew to fit."""
+    came = [job for _, kind, job, _, _, _ in broken.rows if kind is Kind.SUBMITTED]
+    number = {job: new for new, job in enumerate(came)} | {-1: -1}
+    jobs = tuple(replace(workload.jobs[job], submit=broken.state.submitted[job]) for job in came)
+    broken.rows[:] = [(at, kind, number[job], number[by], why, what) for at, kind, job, by, why, what in broken.rows]
+    return replace(workload, jobs=jobs)
 
 
 _LATER: Final = 1e11

@@ -15,12 +15,20 @@ from typing import Any
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, again, replayed, shrunk
-from policy_engine.exploration.relevance import matters
-from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space, has_all_times, without_times
+from policy_engine.exploration.relevance import answers, matters
+from policy_engine.exploration.space import (
+    PER_DECISION,
+    Bounds,
+    Explored,
+    Space,
+    has_all_times,
+    with_arrivals,
+    without_times,
+)
 from policy_engine.policy import Policy
 from policy_engine.proving.watches import NotBroken, watch_for
 from policy_engine.scheduler.choices import BY_NAME, CHOICES, Choices
-from policy_engine.scheduler.jobs import Workload
+from policy_engine.scheduler.jobs import Job, Timing, Workload
 from policy_engine.scheduler.script import Decision, Script
 from policy_engine.simulation import Clock, simulate
 from policy_engine.workload.expected import AlwaysExpectation, AnyExpectation
@@ -58,10 +66,19 @@ class _Question:
     """One expectation, asked of spaces with more or fewer choices fixed."""
 
     def __init__(
-        self, policy: Policy, workload: Workload, wanted: AnyExpectation, scenario: Scenario, bounds: Bounds
+        self,
+        policy: Policy,
+        workload: Workload,
+        wanted: AnyExpectation,
+        bounds: Bounds,
+        *,
+        stop_seconds: Collection[float],
+        arrivals: int | None = None,
     ) -> None:
+        """``arrivals``: so many of the jobs come, whichever and whenever; None: all, at their times."""
         self.policy, self.workload = policy, workload
-        self.wanted, self.scenario, self.bounds = wanted, scenario, bounds
+        self.wanted, self.bounds = wanted, bounds
+        self.stop_seconds, self.arrivals = stop_seconds, arrivals
         self.states = self.depth = 0
         """Of all spaces so far."""
 
@@ -86,7 +103,7 @@ class _Question:
     def breaks_always(self, found: Counterexample, open_choices: Collection[str]) -> bool:
         """Does it break over every schedule, with the durations of the counterexample?"""
         for answer in _answers(found.choices, open_choices, self.policy, found.workload):
-            watch = NotBroken(watch_for(self.wanted, self.scenario, found.workload))
+            watch = NotBroken(watch_for(self.wanted, found.workload))
             space = Space(self.policy, found.workload, answer, frozenset(open_choices) & PER_DECISION, watch)
             explored = space.explore(self.bounds)
             if explored.broken is not None or explored.bound is not None:
@@ -95,12 +112,14 @@ class _Question:
 
     def _stop_times(self, workload: Workload) -> Iterator[Workload]:
         """Both ends of a range of stop_seconds."""
-        for seconds in sorted(set(self.scenario.stop_seconds)):
+        for seconds in sorted(set(self.stop_seconds)):
             yield replace(workload, timing=replace(workload.timing, stop_seconds=seconds))
 
     def _confirmed(self, workload: Workload, choices: Choices, broken: Clock) -> Counterexample:
+        if self.arrivals is not None:
+            workload = with_arrivals(workload, broken)
         found = replayed(self.policy, workload, choices, broken)
-        if judge_one(found.run, self.wanted, self.scenario).verdict is not Answer.FAILS:
+        if judge_one(found.run, self.wanted).verdict is not Answer.FAILS:
             raise NotReplayedError(
                 "a run of the schedule that was found does not break the expectation: please report this"
             )
@@ -122,8 +141,16 @@ class _Question:
         self, choices: Choices, open_choices: Collection[str], workload: Workload, *, any_time: bool = False
     ) -> Explored:
         watched = without_times(workload) if any_time else workload
-        watch = watch_for(self.wanted, self.scenario, watched)
-        space = Space(self.policy, workload, choices, frozenset(open_choices) & PER_DECISION, watch, any_time=any_time)
+        watch = watch_for(self.wanted, watched)
+        space = Space(
+            self.policy,
+            workload,
+            choices,
+            frozenset(open_choices) & PER_DECISION,
+            watch,
+            any_time=any_time,
+            arrivals=self.arrivals,
+        )
         left = replace(self.bounds, max_states=max(1, self.bounds.max_states - self.states))
         explored = space.explore(left)
         self.states += explored.states
@@ -131,10 +158,10 @@ class _Question:
         return explored
 
 
-def with_answers(choices: Choices, names: Sequence[str], answers: Sequence[str]) -> Choices:
+def with_answers(choices: Choices, names: Sequence[str], given: Sequence[str]) -> Choices:
     """The choices with these answered so."""
-    given: dict[str, Any] = dict(zip(names, answers, strict=True))
-    return replace(choices, **given)
+    answered: dict[str, Any] = dict(zip(names, given, strict=True))
+    return replace(choices, **answered)
 
 
 def _answers(choices: Choices, open_choices: Collection[str], policy: Policy, workload: Workload) -> Iterator[Choices]:
@@ -143,8 +170,8 @@ def _answers(choices: Choices, open_choices: Collection[str], policy: Policy, wo
         choices = replace(choices, reclaim_or_in_share="any")
     once = [name for name in ALL if name in open_choices and name not in PER_DECISION]
     once = [name for name in once if matters(name, policy, workload)]
-    for answers in product(*(BY_NAME[name].answers for name in once)):
-        yield with_answers(choices, once, answers)
+    for given in product(*(answers(name, workload) for name in once)):
+        yield with_answers(choices, once, given)
 
 
 def open_names(asked: Sequence[str] | None, given: Collection[str]) -> tuple[str, ...]:
@@ -172,7 +199,39 @@ def explore(
     workload = scenario.workload(policy, ranges=True)
     for wanted in scenario.expect:
         bounds = Bounds(max_states, max_seconds, monotonic() + max_seconds)
-        yield explored(_Question(policy, workload, wanted, scenario, bounds), scenario.choices(), names)
+        question = _Question(policy, workload, wanted, bounds, stop_seconds=scenario.stop_seconds)
+        yield explored(question, scenario.choices(), names)
+
+
+def prove(
+    policy: Policy,
+    wanted: AnyExpectation,
+    names: Sequence[str],
+    choices: Choices,
+    *,
+    jobs: int,
+    sizes: Sequence[int] = (1,),
+    priorities: Sequence[int] = (0,),
+    stop_seconds: float = 0.0,
+    max_states: int,
+    max_seconds: float,
+) -> Exploration:
+    """The verdict on a property over every workload of up to ``jobs`` jobs of these sizes (instances) and priorities.
+
+    They come to any share on any instance type that it declares, at any time, and end at any time.
+    """
+    kinds = [
+        Job(f"{share}-{size}x{unit}-p{priority}-{number}", share, {unit: size}, priority)
+        for share, declared in policy.shares.items()
+        for unit in declared.capacity_limits
+        for size in sizes
+        for priority in priorities
+        for number in range(1, jobs + 1)
+    ]
+    workload = Workload(tuple(kinds), timing=Timing(stop_seconds=stop_seconds))
+    bounds = Bounds(max_states, max_seconds, monotonic() + max_seconds)
+    question = _Question(policy, workload, wanted, bounds, stop_seconds=[stop_seconds], arrivals=jobs)
+    return explored(question, choices, names)
 
 
 def explored(question: _Question, choices: Choices, names: Sequence[str]) -> Exploration:
@@ -195,10 +254,11 @@ def explored(question: _Question, choices: Choices, names: Sequence[str]) -> Exp
             hinges, holding = _hinges(question, choices, relevant)
     except _Spent as spent:
         looked_at += f"; what it hinges on was not found out: {spent.bound} was reached"
-    found = _smallest(question, found, choices, relevant, holding if hinges else None)
-    if judge_one(again(found), question.wanted, question.scenario).verdict is not Answer.FAILS:
+    if question.arrivals is None:
+        found = _smallest(question, found, choices, relevant, holding if hinges else None)
+    if judge_one(again(found), question.wanted).verdict is not Answer.FAILS:
         raise NotReplayedError("the counterexample holds when its scenario is run: please report this")
-    message = judge_one(found.run, question.wanted, question.scenario).message
+    message = judge_one(found.run, question.wanted).message
     return Exploration(question.wanted, Answer.DEPENDS if hinges else Answer.FAILS, hinges, message, looked_at, found)
 
 
@@ -207,8 +267,8 @@ def _hinges(question: _Question, choices: Choices, relevant: Sequence[str]) -> t
     for size in range(1, len(relevant) + 1):
         for names in combinations(relevant, size):
             others = [name for name in relevant if name not in names]
-            for answers in product(*(BY_NAME[name].answers for name in names)):
-                fixed = with_answers(choices, names, answers)
+            for given in product(*(answers(name, question.workload) for name in names)):
+                fixed = with_answers(choices, names, given)
                 if question.broken(fixed, others) is None:
                     return names, fixed
     return (), choices
@@ -225,18 +285,18 @@ def _smallest(
 
     def look(workload: Workload) -> Counterexample | None:
         bounds = Bounds(5_000, 2.0, monotonic() + 2.0)
-        small = _Question(question.policy, workload, question.wanted, question.scenario, bounds)
+        small = _Question(question.policy, workload, question.wanted, bounds, stop_seconds=question.stop_seconds)
         try:
             smaller = small.broken(choices, relevant)
         except (_Spent, ValueError, StopIteration):
             return None
         if smaller is not None and holding is not None:
             run = simulate(question.policy, smaller.workload, holding)
-            if judge_one(run, question.wanted, question.scenario).verdict is not Answer.HOLDS:
+            if judge_one(run, question.wanted).verdict is not Answer.HOLDS:
                 return None
         return smaller
 
-    named = watch_for(question.wanted, question.scenario, question.workload).named
+    named = watch_for(question.wanted, question.workload).named
     return shrunk(found, question.workload, look, named, seconds=10.0)
 
 

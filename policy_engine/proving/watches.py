@@ -27,15 +27,13 @@ from policy_engine.workload.expected import (
     NeverExpectation,
     ShareExpectation,
 )
-from policy_engine.workload.scenario import Scenario
 
 
 class _Watch:
     """Nothing to remember and nothing to break."""
 
-    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
+    def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
         self.wanted = wanted
-        self.scenario = scenario
         self.workload = workload
         self.checkpoints: Sequence[float] = ()
         self.named: frozenset[str] = frozenset()
@@ -57,7 +55,7 @@ class _Watch:
 
     def _fails(self, clock: Clock) -> bool:
         """The verdict on the run so far, by the rules for plain runs."""
-        return judge_one(self._run(clock), self.wanted, self.scenario).verdict is Answer.FAILS
+        return judge_one(self._run(clock), self.wanted).verdict is Answer.FAILS
 
 
 class WholeRun(_Watch):
@@ -73,8 +71,8 @@ class WholeRun(_Watch):
 class AtInstant(_Watch):
     """States of jobs at an instant."""
 
-    def __init__(self, wanted: AtExpectation, scenario: Scenario, workload: Workload) -> None:
-        super().__init__(wanted, scenario, workload)
+    def __init__(self, wanted: AtExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
         self.at = wanted.at
         self.checkpoints = (wanted.at,)
         self.named = frozenset(name for names in wanted.states.values() for name in names)
@@ -86,8 +84,8 @@ class AtInstant(_Watch):
 class Deadlines(_Watch):
     """Jobs that have to start, or to finish, by a time."""
 
-    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload, within: float) -> None:
-        super().__init__(wanted, scenario, workload)
+    def __init__(self, wanted: AnyExpectation, workload: Workload, within: float) -> None:
+        super().__init__(wanted, workload)
         always = wanted.always if isinstance(wanted, AlwaysExpectation) else None
         self.finish = isinstance(wanted, JobExpectation) and wanted.finishes_within is not None
         share = always.share if always is not None else None
@@ -121,8 +119,8 @@ class Deadlines(_Watch):
 class Stops(_Watch):
     """Preemptions of some kind: none of them, or so many."""
 
-    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
-        super().__init__(wanted, scenario, workload)
+    def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
         if isinstance(wanted, JobExpectation):
             self.named = frozenset({wanted.job, *([wanted.by] if wanted.by else [])})
 
@@ -200,8 +198,8 @@ class Futile(_Watch):
 class Cycles(_Watch):
     """``no_preemption_cycle``: who stopped whom."""
 
-    def __init__(self, wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> None:
-        super().__init__(wanted, scenario, workload)
+    def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
         self.named = frozenset(job.name for job in workload.jobs)
 
     def memory(self, clock: Clock) -> Hashable:
@@ -312,61 +310,57 @@ class NotBroken(_Watch):
         return not getattr(clock, "was_broken", False) and not self.watch.ended(clock)
 
 
-def watch_for(wanted: AnyExpectation, scenario: Scenario, workload: Workload) -> Watch:
+def watch_for(wanted: AnyExpectation, workload: Workload) -> Watch:
     """The watch of an expectation. Raises InputError where it cannot be judged over open durations."""
     match wanted:
         case AtExpectation():
-            return AtInstant(wanted, scenario, workload)
+            return AtInstant(wanted, workload)
         case NeverExpectation():
-            return Stops(wanted, scenario, workload)
+            return Stops(wanted, workload)
         case AlwaysExpectation():
-            return _always(wanted, scenario, workload)
+            return _always(wanted, workload)
         case JobExpectation() | ShareExpectation():
-            single = _single(wanted, scenario, workload)
+            single = _single(wanted, workload)
             if single is not None:
                 return single
     if any(job.duration is None or job.shortest is not None for job in workload.jobs):
-        raise InputError(
-            "cannot be judged over every schedule while a duration is open; give each job one duration",
-            file=scenario.source,
-            line=scenario.line(scenario.expect.index(wanted)),
-        )
-    return WholeRun(wanted, scenario, workload)
+        raise InputError("cannot be judged over every schedule while a duration is open; give each job one duration")
+    return WholeRun(wanted, workload)
 
 
-def _single(wanted: JobExpectation | ShareExpectation, scenario: Scenario, workload: Workload) -> Watch | None:
+def _single(wanted: JobExpectation | ShareExpectation, workload: Workload) -> Watch | None:
     """The watch of an expectation that asks nothing but what is cheap to remember."""
     asked = {name for name in wanted.model_fields_set if name not in ("job", "share", "name", "because")}
     watches: list[Watch] = []
     if isinstance(wanted, JobExpectation):
         deadlines = [within for within in (wanted.starts_within, wanted.finishes_within) if within is not None]
-        watches += [Deadlines(wanted, scenario, workload, within) for within in deadlines]
+        watches += [Deadlines(wanted, workload, within) for within in deadlines]
         kinds = (None, "cross_share", "in_share", "limit_lowered")
         if asked & {"preempted", "by", "reason"} and wanted.reason in kinds:
-            watches.append(Stops(wanted, scenario, workload))
+            watches.append(Stops(wanted, workload))
         plain = {"starts_within", "finishes_within", "preempted", "by", "reason"}
         known = asked <= plain and wanted.reason in kinds and len(watches) > 0
     else:
         if asked & {"usage", "borrowed"}:
-            watches.append(Peaks(wanted, scenario, workload))
+            watches.append(Peaks(wanted, workload))
         if asked & {"preemptions_suffered", "preemptions_caused"}:
-            watches.append(Stops(wanted, scenario, workload))
+            watches.append(Stops(wanted, workload))
         known = asked <= {"usage", "borrowed", "preemptions_suffered", "preemptions_caused"}
     if not known:
         return None
     return watches[0] if len(watches) == 1 else Several(watches)
 
 
-def _always(wanted: AlwaysExpectation, scenario: Scenario, workload: Workload) -> Watch:
+def _always(wanted: AlwaysExpectation, workload: Workload) -> Watch:
     match wanted.always.kind:
         case "within_bounds" | "reserve_never_lent":
-            return Starts(wanted, scenario, workload)
+            return Starts(wanted, workload)
         case "no_futile_preemption":
-            return Futile(wanted, scenario, workload)
+            return Futile(wanted, workload)
         case "no_preemption_cycle":
-            return Cycles(wanted, scenario, workload)
+            return Cycles(wanted, workload)
         case "disruption_ratio":
-            return Ratio(wanted, scenario, workload)
+            return Ratio(wanted, workload)
         case "owner_reclaims":
-            return Owners(wanted, scenario, workload)
-    return Deadlines(wanted, scenario, workload, wanted.always.starts_within or 0.0)
+            return Owners(wanted, workload)
+    return Deadlines(wanted, workload, wanted.always.starts_within or 0.0)
