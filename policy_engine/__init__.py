@@ -14,7 +14,7 @@ from policy_engine._version import __version__
 
 if TYPE_CHECKING:
     from policy_engine.checking import CheckResult, check
-    from policy_engine.errors import InputError
+    from policy_engine.errors import InputError, UndecidedError
     from policy_engine.expectations import Answer, Verdict
     from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
     from policy_engine.policy import Policy
@@ -37,6 +37,7 @@ __all__ = [
     "ShareOutcome",
     "SimulationResult",
     "Source",
+    "UndecidedError",
     "Verdict",
     "VerificationResult",
     "__version__",
@@ -49,7 +50,7 @@ __all__ = [
 
 _MODULES: Final = {
     "checking": ("CheckResult", "check"),
-    "errors": ("InputError",),
+    "errors": ("InputError", "UndecidedError"),
     "expectations": ("Answer", "Verdict"),
     "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
     "policy": ("Policy",),

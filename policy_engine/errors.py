@@ -1,4 +1,4 @@
-"""What is wrong with an input, and where: one line, ``FILE:LINE:COLUMN: KEY: message``."""
+"""What is wrong with an input, and where: one line, ``FILE:LINE:COLUMN: KEY: message``; and what has no answer."""
 
 from __future__ import annotations
 
@@ -45,3 +45,16 @@ class InputError(Exception):
         if self.key:
             parts.append(self.key)
         return ": ".join(visible(part) for part in (*parts, self.message))
+
+
+class UndecidedError(Exception):
+    """A bound was reached before the answer. The command line prints it as one line and exits with 3."""
+
+    def __init__(self, message: str, *, file: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        """The scenario that has no answer."""
+
+    def __str__(self) -> str:
+        return ": ".join(visible(part) for part in (self.file, self.message) if part)

@@ -12,7 +12,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from policy_engine._version import __version__
-from policy_engine.errors import InputError, visible
+from policy_engine.errors import InputError, UndecidedError, visible
 
 NAME: Final = "policy-engine"
 HOLDS: Final = 0
@@ -66,6 +66,9 @@ class Program(click.Group):
         except InputError as error:
             complain(str(error))
             return WRONG_INPUT
+        except UndecidedError as error:
+            complain(str(error))
+            return UNDECIDED
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED
 

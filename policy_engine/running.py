@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from policy_engine import expectations
-from policy_engine.errors import InputError
+from policy_engine.errors import InputError, UndecidedError
 from policy_engine.expectations import Answer, Verdict, Verification
 from policy_engine.outcome import (
     JobOutcome,
@@ -22,6 +23,7 @@ from policy_engine.policy import Policy
 from policy_engine.report import json
 from policy_engine.report.simulation import SimulationReport
 from policy_engine.report.verification import VerificationReport, Verified
+from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import Run
 from policy_engine.simulation import simulate as run_workload
 from policy_engine.sources import Kind, Source, load
@@ -111,10 +113,12 @@ def simulate(
 
     Raises:
         InputError: the policy or the scenario cannot be read, or they do not fit each other.
+        UndecidedError: by the documented rules jobs stop each other over and over, and the run has no end.
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
     workload, choices = read.workload(ready), read.choices()
-    run = run_workload(ready, workload, choices, chooser=read.chooser(workload))
+    with _undecided_without_end(read):
+        run = run_workload(ready, workload, choices, chooser=read.chooser(workload))
     return SimulationResult(source, read, run)
 
 
@@ -130,8 +134,17 @@ def verify(
     Args and errors are those of ``simulate``; a scenario that expects nothing is an InputError too.
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
-    verification = expectations.verify(ready, read)
+    with _undecided_without_end(read):
+        verification = expectations.verify(ready, read)
     return VerificationResult(source, read, verification.run, verification.verdicts)
+
+
+@contextmanager
+def _undecided_without_end(scenario: Scenario) -> Iterator[None]:
+    try:
+        yield
+    except TooManyMovesError as error:
+        raise UndecidedError(str(error), file=scenario.source) from error
 
 
 def _opened(

@@ -17,7 +17,7 @@ from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
 
 MOVES_PER_JOB = 10
-"""More moves than this per unfinished job at one instant stop the engine with an error."""
+"""More moves than this at one instant, per job that was unfinished when it began, stop the engine with an error."""
 
 
 class Move(NamedTuple):
@@ -69,7 +69,27 @@ class Rule:
 
 
 class TooManyMovesError(RuntimeError):
-    """The pass does not come to rest: a bug of the engine, not of the scenario."""
+    """By the documented rules jobs stop each other over and over, at one instant or for ever.
+
+    No mistake in the input, and none that the engine could mend: the documentation does not say how it ends.
+    """
+
+    def __init__(self, at: float, moves: int, jobs: Sequence[str] = (), since: float | None = None) -> None:
+        """``jobs``: those that stop each other; ``since``: when that began, where it goes on over time. Seconds."""
+        super().__init__(at, moves, jobs, since)
+        self.at = at
+        self.moves = moves
+        self.jobs = tuple(jobs)
+        self.since = at if since is None else since
+
+    def __str__(self) -> str:
+        who = f"{', '.join(self.jobs[:-1])} and {self.jobs[-1]}" if len(self.jobs) > 1 else "".join(self.jobs)
+        when = f"at {self.at:g} s" if self.since == self.at else f"from {self.since:g} s to {self.at:g} s"
+        return (
+            f"{when}: {who or 'jobs'} stop each other over and over ({self.moves} moves); AWS's documented rules do not"
+            " say how this ends, which is no mistake in the input: for an answer change a priority, a size or a limit,"
+            " or answer an open choice otherwise"
+        )
 
 
 class Look(NamedTuple):
@@ -105,6 +125,8 @@ class Pass:
         self.instant = -inf
         self.moves = 0
         """Made at this instant."""
+        self.jobs_then = 0
+        """At most so many jobs were unfinished when the instant began; counted once there are many moves."""
 
     def copy(self, state: State, driver: Driver) -> Pass:
         """The same pass over a copy of the state, for another driver."""
@@ -116,7 +138,7 @@ class Pass:
     def settle(self, at: float) -> None:  # noqa: C901 - the inner loop
         """Make moves until none is left, at ``at`` seconds.
 
-        Raises TooManyMovesError where one instant takes more than ten moves per unfinished job.
+        Raises TooManyMovesError where one instant takes more than ten moves per job that was unfinished before.
         """
         state = self.state
         if not state.dispatching:
@@ -148,10 +170,16 @@ class Pass:
             if self.blocked_owners_keep:
                 state.keep_for_blocked_owners()
             made += 1
-            if made > MOVES_PER_JOB and made > MOVES_PER_JOB * state.unfinished():
-                raise TooManyMovesError(f"no rest after {made} moves at {at} s: please report this")
+            if made > MOVES_PER_JOB and self._goes_round(made):
+                raise TooManyMovesError(at, made)
         self.moves = made
         state.settle_all()
+
+    def _goes_round(self, made: int) -> bool:
+        """Are these more moves at one instant than the jobs that it began with can need?"""
+        if made == MOVES_PER_JOB + 1:
+            self.jobs_then = self.state.unfinished() + made
+        return made > MOVES_PER_JOB * self.jobs_then
 
     def look_for_moves(self) -> bool:
         """Ask the chooser for one move without making it; false where there is none."""

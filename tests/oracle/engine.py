@@ -114,9 +114,9 @@ class Clock:
 
     def _passes(self) -> None:
         moves = 0
+        live = [j for j in self.world.jobs if j.phase not in (Phase.UNSUBMITTED, Phase.ENDED)]
         while self.world.now in self.passes:
             self.passes.discard(self.world.now)
-            live = [j for j in self.world.jobs if j.phase not in (Phase.UNSUBMITTED, Phase.ENDED)]
             while self.world.environment_enabled and (move := next_move(self.world)) is not None:
                 moves += 1
                 if moves > 10 * len(live):
