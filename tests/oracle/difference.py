@@ -22,19 +22,29 @@ NO_REST: list[Entry] = [(0.0, "no rest", None, None, None, None)]
 
 
 @dataclass(frozen=True)
-class Difference:
-    """The first entry on which the logs differ; None where one has ended."""
+class Comparison:
+    """The logs of both engines on one scenario."""
 
     scenario: Scenario
-    at: int
     first: list[Entry]
     second: list[Entry]
 
+    @property
+    def agree(self) -> bool:
+        return self.first == self.second
+
+    @property
+    def preempts(self) -> bool:
+        return any(kind == "preempted" for _, kind, *_ in self.second)
+
     def __str__(self) -> str:
+        """The scenario, what the engines agree on, and how each goes on."""
+        pairs = enumerate(zip(self.first, self.second, strict=False))
+        at = next((i for i, (one, other) in pairs if one != other), min(len(self.first), len(self.second)))
         lines = [f"policy = {self.scenario.policy}", *_described(self.scenario), "agreed:"]
-        lines += [f"    {entry}" for entry in self.first[: self.at]]
-        lines += ["the first engine:", *(f"    {entry}" for entry in self.first[self.at : self.at + 6])]
-        lines += ["the second engine:", *(f"    {entry}" for entry in self.second[self.at : self.at + 6])]
+        lines += [f"    {entry}" for entry in self.first[:at]]
+        lines += ["the first engine:", *(f"    {entry}" for entry in self.first[at : at + 6])]
+        lines += ["the second engine:", *(f"    {entry}" for entry in self.second[at : at + 6])]
         return "\n".join(lines)
 
 
@@ -50,13 +60,8 @@ def _not_default(value: Any, default: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(default, name)}
 
 
-def difference(scenario: Scenario) -> Difference | None:
-    """Run both engines; None where their logs are the same, entry for entry."""
-    first, second = by_first(scenario), by_second(scenario)
-    if first == second:
-        return None
-    same = (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
-    return Difference(scenario, next(same, min(len(first), len(second))), first, second)
+def compare(scenario: Scenario) -> Comparison:
+    return Comparison(scenario, by_first(scenario), by_second(scenario))
 
 
 def by_first(scenario: Scenario) -> list[Entry]:
@@ -90,14 +95,14 @@ def _compared(entry: Entry) -> Entry:
 # --- shrinking --------------------------------------------------------------------------------------
 
 
-def shrunk(found: Difference) -> Difference:
+def shrunk(found: Comparison) -> Comparison:
     """Leave out what can be left out, one thing at a time, while the engines still differ."""
     for smaller in _smaller(found.scenario):
         try:
-            again = difference(smaller)
+            again = compare(smaller)
         except ValueError:
             continue
-        if again is not None:
+        if not again.agree:
             return shrunk(again)
     return found
 

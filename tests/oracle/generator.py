@@ -29,6 +29,8 @@ NAMES = ("s2", "s0", "s1", "s3")
 DEFAULT = Choices()
 EXPLORED_ALONE = {"any"}
 """Answers that no single run can give."""
+RARELY_MATTER = {"victims", "partly_borrowed", "freed_capacity", "idle_assignment", "equal_priority"}
+"""Choices whose answer seldom changes a run: asked the other way more often."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,11 @@ def _commitment(random: Random) -> int:
 
 def _share(random: Random, units: tuple[str, ...]) -> dict[str, Any]:
     limits = {unit: random.choice((1, 1, 2, 2, 2, 3, 3, 4, 5)) for unit in units if random.random() < 0.8}
-    strategy = random.choice(("LEND_AND_BORROW", "LEND_AND_BORROW", "LEND_AND_BORROW", "LEND", "RESERVE"))
+    strategy = random.choice((*["LEND_AND_BORROW"] * 4, "LEND", "RESERVE"))
     share: dict[str, Any] = {
         "capacity_limits": limits or {units[0]: random.randint(1, 4)},
         "strategy": strategy,
-        "in_share_preemption": random.random() < 0.75,
+        "in_share_preemption": random.random() < 0.8,
     }
     if strategy == "LEND_AND_BORROW":
         share["borrow_limit"] = random.choice((-1, -1, -1, 0, 50, 75, 100, 200, 200))
@@ -95,7 +97,7 @@ def _jobs(random: Random, policy: dict[str, Any], units: tuple[str, ...]) -> tup
     before = random.randint(1, 3) if random.random() < 0.25 else 0
     jobs = [
         _job(random, f"j{number}", random.choice(names), policy, units)
-        for number in range(random.choice((3, 7, 8, 9, 10, 11, 12, 13, 14)))
+        for number in range(random.choice((3, 8, 9, 10, 11, 12, 13, 14)))
     ]
     early = [replace(job, started=float(random.choice((-30, -20, -20, 0)))) for job in jobs[:before]]
     return (*early, *jobs[before:])
@@ -106,7 +108,7 @@ def _job(random: Random, name: str, share: str, policy: dict[str, Any], units: t
         share = next(iter(policy["shares"]))
     wanted = random.sample(units, len(units)) if random.random() < 0.3 else [random.choice(units)]
     limits = policy["shares"][share]["capacity_limits"]
-    submit = random.choice((0, 0, 0, 0, 5, 5, 10, 10, 12, 15, 20, 25, 40))
+    submit = random.choice((0, 0, 0, 0, 5, 5, 10, 12, 15, 15, 20, 25, 40))
     # Later jobs more often have the higher priority, or nobody would be preempted for them.
     priority = random.choice((0, 1, 2, 3)) + 2 * (submit >= 10)
     return Job(
@@ -115,7 +117,7 @@ def _job(random: Random, name: str, share: str, policy: dict[str, Any], units: t
         {unit: _count(random, limits.get(unit, 0)) for unit in wanted},
         priority=_maybe(random, 0.9, priority),
         submit=float(submit),
-        duration=_maybe(random, 0.95, random.choice((0, 5, 10, 20, 40, 60, 60, 60, 90, 90))),
+        duration=_maybe(random, 0.95, random.choice((0, 5, 10, 30, 60, 60, 60, 90, 90, 90))),
         preemption_retries=_maybe(random, 0.1, random.choice((0, 1, 2))),
         checkpoint_every=_maybe(random, 0.15, random.choice((5, 7, 10))),
     )
@@ -144,7 +146,7 @@ def _choices(random: Random) -> Choices:
     answers: dict[str, Any] = {}
     for choice in CHOICES:
         others = [answer for answer in choice.alternatives if answer not in EXPLORED_ALONE]
-        if others and random.random() < 0.25:
+        if others and random.random() < (0.6 if choice.name in RARELY_MATTER else 0.2):
             answers[choice.name] = random.choice(others)
     return replace(Choices(), **answers, default_priority=random.choice((0, 0, 2)))
 

@@ -27,8 +27,9 @@ def next_move(world: World) -> Move | None:
     if move is not None:
         return move
     books = Books(world)
-    look_at_heads(books)
-    able = [[job for job in heads(world, share) if not world.never_fits(job)] for share in world.shares]
+    lines = [line for share in world.shares if (line := world.line(share))]
+    look_at_heads(books, lines)
+    able = [[job for job in heads(world, line) if not world.never_fits(job)] for line in lines]
     for step, order in _steps(world):
         offered = [move for jobs in able if (move := _offer(books, jobs, step)) is not None]
         if offered:
@@ -58,14 +59,15 @@ def _steps(world: World) -> Iterator[tuple[Step, Order]]:
 # --- heads ---------------------------------------------------------------------------------------
 
 
-def heads(world: World, share: str) -> list[JobState]:
-    """The jobs of a share that may move, by C5; with those that can never fit."""
-    line = world.line(share)
-    if world.choices.head_of_line == "strict":
-        return line[:1]
-    if world.choices.head_of_line == "skip":
-        return line
-    return _front_of_units(line)
+def heads(world: World, line: list[JobState]) -> list[JobState]:
+    """The jobs of a share's line that may move, by C5; with those that can never fit."""
+    match world.choices.head_of_line:
+        case "strict":
+            return line[:1]
+        case "per_unit":
+            return _front_of_units(line)
+        case _:
+            return line
 
 
 def _front_of_units(line: list[JobState]) -> list[JobState]:
@@ -73,16 +75,11 @@ def _front_of_units(line: list[JobState]) -> list[JobState]:
     return [job for i, job in enumerate(line) if not any(set(job.job.demand) & set(e.job.demand) for e in line[:i])]
 
 
-def look_at_heads(books: Books) -> None:
+def look_at_heads(books: Books, lines: list[list[JobState]]) -> None:
     """Write ``blocked``, once per job and reason, for jobs at the front that can never fit (R12)."""
     world = books.world
-    front = [
-        job
-        for share in world.shares
-        for job in (
-            _front_of_units(world.line(share)) if world.choices.head_of_line == "per_unit" else world.line(share)[:1]
-        )
-    ]
+    per_unit = world.choices.head_of_line == "per_unit"
+    front = [job for line in lines for job in (_front_of_units(line) if per_unit else line[:1])]
     for job in sorted(front, key=lambda job: share_order(books, job)):
         reason = world.never_fits(job)
         if reason is None:

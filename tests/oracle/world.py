@@ -245,14 +245,12 @@ class Books:
 
     def room_now(self, job: JobState, unit: str) -> int:
         idle = {share: self.idle_now(share, unit) for share in self.world.shares}
-        taken = sum(n for (_, u), n in self.now.items() if u == unit)
-        taken += sum(n for (_, u), n in self.held.items() if u == unit)
+        taken = _on(self.now, unit) + _on(self.held, unit)
         return self._usable(job, unit) - taken - self._reserved(job.share, unit, idle)
 
     def room_after(self, job: JobState, unit: str) -> int:
         idle = {share: self.idle_after(share, unit) for share in self.world.shares}
-        taken = sum(n for (_, u), n in self.after.items() if u == unit)
-        return self._usable(job, unit) - taken - self._reserved(job.share, unit, idle)
+        return self._usable(job, unit) - _on(self.after, unit) - self._reserved(job.share, unit, idle)
 
     def _usable(self, job: JobState, unit: str) -> int:
         capacity = self.world.capacity.get(unit, 0)
@@ -311,6 +309,11 @@ class Books:
 
     def will_fit(self, job: JobState) -> bool:
         return not self.short_of(job)
+
+
+def _on(sums: dict[tuple[str, str], int], unit: str) -> int:
+    """All shares together."""
+    return sum(count for (_, u), count in sums.items() if u == unit)
 
 
 def _add(sums: dict[tuple[str, str], int], job: JobState) -> None:
