@@ -170,6 +170,9 @@ def _history(job: JobOutcome) -> list[str]:
     ]
     if len(job.attempts) > MOST_ATTEMPTS:
         told.append(f"and {plural(len(job.attempts) - MOST_ATTEMPTS, 'attempt')} more")
+    last = job.attempts[-1].stopped if job.attempts else job.submitted
+    if job.finished is not None and last is not None and job.finished > last:
+        told.append(f"ended at {duration_text(job.finished)} while it waited")
     return told
 
 

@@ -65,7 +65,7 @@ def test_ticks_stand_at_round_times(start: float, end: float, most: int, ticks: 
 def test_what_happens_close_together_gets_room_of_its_own() -> None:
     axis = TimeAxis.of([0, 60, 120, 3_600], 0, 10_800)
     assert not axis.is_to_scale
-    assert axis.stops == (0, 60, 120, 3_600, 10_800)
+    assert list(axis.stops) == [0, 60, 120, 3_600, 10_800]
     assert axis.ticks(3) == [0, 60, 120, 3_600, 10_800]
     assert [axis.place(at) for at in axis.stops] == [0, 0.25, 0.5, 0.75, 1]
     assert axis.place(90) == 0.375

@@ -1,17 +1,25 @@
 """Runs and reports that the tests of the page are about."""
 
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 
-from policy_engine import verify
+from policy_engine import check, verify
 from policy_engine.policy import Policy
+from policy_engine.report import tables
+from policy_engine.report.blocks import Badge, Page, Section
+from policy_engine.report.check import CheckReport, promises
+from policy_engine.report.html import render_html
+from policy_engine.report.html.lanes import lanes
+from policy_engine.report.html.rendering import render
 from policy_engine.report.runs import story
 from policy_engine.report.story import Story
 from policy_engine.report.verification import VerificationReport, Verified
 from policy_engine.scheduler.jobs import Exit, Job, Terminate, Timing, UpdatePriority, Workload
 from policy_engine.simulation import simulate
 
-EXAMPLES = Path(__file__).parents[4] / "examples"
+ROOT = Path(__file__).parents[4]
+"""A report names its files as they were given: from here, not from where this machine keeps them."""
 NASTY = (
     "</script><b>x",
     "</style><img src=x onerror=alert(1)>",
@@ -31,7 +39,8 @@ XLARGE, BIG = "ml.g5.xlarge", "ml.g5.48xlarge"
 @cache
 def walkthrough() -> VerificationReport:
     """AWS's walkthrough, verified."""
-    result = verify(EXAMPLES / "policy.yaml", EXAMPLES / "walkthrough.yaml")
+    with chdir(ROOT):
+        result = verify("examples/policy.yaml", "examples/walkthrough.yaml")
     return VerificationReport([Verified(result.source, result.verification)])
 
 
@@ -93,3 +102,58 @@ def long_story(jobs: int, shares: int) -> Story:
         for n in range(jobs)
     )
     return story("run", simulate(policy, Workload(workload)))
+
+
+# --- pages, each drawn once for all tests --------------------------------------------------------------------
+
+
+def page_of(told: Story, title: str = "title") -> str:
+    """A page that holds all there is to say about a run, under headings that are given."""
+    run = told.run
+    sections = [
+        Section("run", title, [*lanes(told), *tables.steps(told)]),
+        Section("jobs", "Jobs", [*tables.jobs(told), *tables.shares(told), *tables.preemptions(told)]),
+        Section("log", "Events", [*tables.log(told)]),
+        Section("policy", "The policy", [*promises(run.policy, run.choices)]),
+    ]
+    return render(Page("simulate", title, Badge("ran"), [("policy", title * 9)], sections, [(title, title * 20)]))
+
+
+@cache
+def many_jobs_story() -> Story:
+    """More jobs and more changes than a page draws."""
+    return long_story(600, shares=3)
+
+
+@cache
+def walkthrough_page() -> str:
+    """The page of AWS's walkthrough."""
+    return render_html(walkthrough())
+
+
+@cache
+def check_page() -> str:
+    """The page of a check."""
+    with chdir(ROOT):
+        result = check("examples/policy.yaml")
+    return render_html(CheckReport(result.source, result))
+
+
+@cache
+def nasty_page() -> str:
+    """The page whose names mean something elsewhere."""
+    return page_of(nasty_story(), NASTY[0])
+
+
+@cache
+def many_jobs_page() -> str:
+    """The page on which not everything is drawn."""
+    return page_of(many_jobs_story())
+
+
+PAGES = {
+    "walkthrough": walkthrough_page,
+    "check": check_page,
+    "nasty names": nasty_page,
+    "many jobs": many_jobs_page,
+}

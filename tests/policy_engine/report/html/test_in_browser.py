@@ -1,19 +1,11 @@
 """The page in Chromium: on a phone, a tablet and a desk, in light and dark, with names that try to be more."""
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from policy_engine import check
-from policy_engine.report import tables
-from policy_engine.report.blocks import Badge, Page, Section
-from policy_engine.report.check import CheckReport, promises
-from policy_engine.report.html import render_html
-from policy_engine.report.html.lanes import lanes
-from policy_engine.report.html.rendering import render
-from tests.policy_engine.report.html.stories import EXAMPLES, NASTY, long_story, nasty_story, walkthrough
+from tests.policy_engine.report.html.stories import NASTY, PAGES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,29 +15,9 @@ pytestmark = pytest.mark.xdist_group("browser")
 WIDTHS = (360, 768, 1280)
 
 
-@functools.cache
-def html_of(name: str) -> str:
-    """The pages that are looked at."""
-    if name == "walkthrough":
-        return render_html(walkthrough())
-    if name == "check":
-        result = check(EXAMPLES / "policy.yaml")
-        return render_html(CheckReport(result.source, result))
-    story = nasty_story() if name == "nasty names" else long_story(600, shares=3)
-    title = NASTY[0] if name == "nasty names" else "title"
-    run = story.run
-    sections = [
-        Section("run", title, [*lanes(story), *tables.steps(story)]),
-        Section("jobs", "Jobs", [*tables.jobs(story), *tables.shares(story), *tables.preemptions(story)]),
-        Section("log", "Events", [*tables.log(story)]),
-        Section("policy", "The policy", [*promises(run.policy, run.choices)]),
-    ]
-    return render(Page("simulate", title, Badge("ran"), [("policy", title * 9)], sections, [(title, title * 20)]))
-
-
-@pytest.fixture
-def tabs(browser: "Browser", tmp_path: Path) -> "Tabs":
-    return Tabs(browser, tmp_path)
+@pytest.fixture(scope="module")
+def tabs(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> "Tabs":
+    return Tabs(browser, tmp_path_factory.mktemp("pages"))
 
 
 class Tabs:
@@ -54,25 +26,32 @@ class Tabs:
     def __init__(self, browser: "Browser", folder: Path) -> None:
         self.browser = browser
         self.folder = folder
+        self.opened: dict[str, Tab] = {}
         self.requests: list[str] = []
         self.complaints: list[str] = []
 
     def open(self, name: str, width: int = 1280, scheme: str = "light", *, unfolded: bool = False) -> "Tab":
-        path = self.folder / "report.html"
-        path.write_text(html_of(name), encoding="utf-8")
-        tab = self.browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
-        )
+        """The page, at its top; opened once and then looked at in many ways."""
+        if name not in self.opened:
+            self.opened[name] = self._load(name)
+        tab = self.opened[name]
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(media="screen", color_scheme="dark" if scheme == "dark" else "light")
+        tab.evaluate("all => document.querySelectorAll('details').forEach(each => { each.open = all })", unfolded)
+        return tab
+
+    def _load(self, name: str) -> "Tab":
+        path = self.folder / f"{name}.html"
+        path.write_text(PAGES[name](), encoding="utf-8")
+        tab = self.browser.new_page()
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.goto(path.as_uri())
-        if unfolded:
-            tab.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
         return tab
 
 
-@pytest.mark.parametrize("name", ["walkthrough", "check", "nasty names", "many jobs"])
+@pytest.mark.parametrize("name", PAGES)
 def test_nothing_scrolls_sideways(tabs: Tabs, name: str) -> None:
     tab = tabs.open(name, unfolded=True)
     for width in WIDTHS:
@@ -90,10 +69,8 @@ def test_nothing_scrolls_sideways(tabs: Tabs, name: str) -> None:
 
 
 def test_the_page_asks_for_nothing_and_has_nothing_to_complain_about(tabs: Tabs) -> None:
-    for name in ("walkthrough", "nasty names"):
-        tabs.requests.clear()
-        tab = tabs.open(name)
-        assert tabs.requests == [tab.url]
+    opened = [tabs.open(name, unfolded=True).url.partition("#")[0] for name in PAGES]
+    assert sorted(tabs.requests) == sorted(opened)
     assert tabs.complaints == []
 
 
