@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from policy_engine.policy import Policy
 from policy_engine.scheduler.jobs import Job, Timing, Update, UpdatePriority, Workload
 
+FOLDER = Path(__file__).parent.parent / "conformance"
 UNIT = "ml.g5.xlarge"
 
 
-def read(name: str) -> dict[str, Any]:
-    """A file of golden results; skips where the shared data is not there."""
-    default = Path(__file__).parents[3] / "shared" / "spec" / "conformance"
-    path = Path(os.environ.get("POLICY_ENGINE_CONFORMANCE", default)) / name
-    if not path.exists():
-        pytest.skip(f"{name} is not there: set POLICY_ENGINE_CONFORMANCE to the folder that holds it")
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
+def read(name: str, what: str) -> list[dict[str, Any]]:
+    """What a file of golden results holds."""
+    data: dict[str, list[dict[str, Any]]] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return data[what]
 
 
 def workload_of(scenario: Mapping[str, Any]) -> Workload:

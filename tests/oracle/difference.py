@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.jobs import Timing, Workload
+from policy_engine.scheduler.jobs import Exit, Job, Timing, Workload
 from policy_engine.scheduler.moves import TooManyMovesError as FirstTooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle.engine import TooManyMovesError, run
@@ -49,10 +49,16 @@ class Comparison:
 
 
 def _described(scenario: Scenario) -> Iterator[str]:
-    yield f"timing = {_not_default(scenario.workload.timing, Timing())}, until = {scenario.workload.until}"
+    """What is not as it is by default."""
+    workload = scenario.workload
+    yield f"timing = {_not_default(workload.timing, Timing())}, until = {workload.until}"
     yield f"choices = {_not_default(scenario.choices, Choices())}"
-    yield from map(str, scenario.workload.jobs)
-    yield from map(str, scenario.workload.updates)
+    for job in workload.jobs:
+        plain = Job(job.name, job.share, job.demand)
+        yield f"job {job.name} of {job.share}: {dict(job.demand)}, {_not_default(job, plain)}"
+    for update in workload.updates:
+        set_ = {name: value for name, value in asdict(update).items() if value is not None}
+        yield f"{type(update).__name__} {set_}"
 
 
 def _not_default(value: Any, default: Any) -> dict[str, Any]:
@@ -127,21 +133,21 @@ def _smaller_workloads(workload: Workload) -> Iterator[Workload]:
             yield replace(workload, jobs=(*workload.jobs[:i], simpler, *workload.jobs[i + 1 :]))
 
 
-def _simpler_jobs(job: Any) -> Iterator[Any]:
-    plain = {
+def _simpler_jobs(job: Job) -> Iterator[Job]:
+    plain: dict[str, tuple[Any, ...]] = {
         "priority": (0, 1),
         "attempts": (1,),
         "preemption_retries": (None,),
         "timeout": (None,),
         "checkpoint_every": (None,),
-        "duration": (None,),
+        # A job without an end has no way to end.
+        "duration": (None,) if job.exit is Exit.SUCCEEDED else (job.duration,),
     }
     for name, values in plain.items():
         for value in values:
             if getattr(job, name) == value:
                 break
-            if name != "duration" or job.exit == "succeeded":
-                yield replace(job, **{name: value})
+            yield replace(job, **{name: value})
     for unit, count in job.demand.items():
         if len(job.demand) > 1:
             yield replace(job, demand={u: n for u, n in job.demand.items() if u != unit})
