@@ -3,9 +3,8 @@
     python benchmarks/synth_shares.py [--rounds 7] [--limit 1.1]
 
 Both ways run in processes of their own, in turn (and in the other order every second round), with the same settings:
-CDK's own validation off, as it would swamp the difference. The L1s stand in the stack without any scope around them,
-with the logical ids of ours as their ids: nobody can write that template with less. The two templates are compared
-before anything is timed.
+CDK's own validation off, as it would swamp the difference. The L1s stand at the same paths, in plain scopes, since a
+logical id is made of the path: only so is it the same template. That it is, is checked before anything is timed.
 
 Prints the ratio of the medians for the work (declare and synthesise) and for the whole process (interpreter, imports
 and kernel included). Exits 1 where the ratio of the work is above the limit.
@@ -15,7 +14,6 @@ import argparse
 import importlib
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -37,7 +35,7 @@ def stacks(app: Any) -> list[Any]:
     return [cdk.Stack(app, f"Shares{n}", synthesizer=cdk.BootstraplessSynthesizer()) for n in range(STACKS)]
 
 
-def with_constructs(app: Any, ids: list[str]) -> None:  # noqa: ARG001
+def with_constructs(app: Any) -> None:
     from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing
 
     places = stacks(app)
@@ -57,16 +55,16 @@ def with_constructs(app: Any, ids: list[str]) -> None:  # noqa: ARG001
         )
 
 
-def with_l1s(app: Any, ids: list[str]) -> None:
+def with_l1s(app: Any) -> None:
     from aws_cdk import aws_batch as batch
+    from constructs import Construct
 
     places = stacks(app)
-    names = iter(ids)
     for number in range(QUEUES):
-        stack = places[number % STACKS]
+        queue_scope = Construct(places[number % STACKS], f"Training{number}")
         environment = batch.CfnServiceEnvironment(
-            stack,
-            next(names),
+            queue_scope,
+            "ServiceEnvironment",
             capacity_limits=[
                 batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=UNIT, max_capacity=2 * SHARES)
             ],
@@ -74,15 +72,15 @@ def with_l1s(app: Any, ids: list[str]) -> None:
             state="ENABLED",
         )
         policy = batch.CfnSchedulingPolicy(
-            stack,
-            next(names),
+            queue_scope,
+            "SchedulingPolicy",
             quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
                 idle_resource_assignment_strategy="FIFO"
             ),
         )
         queue = batch.CfnJobQueue(
-            stack,
-            next(names),
+            queue_scope,
+            "JobQueue",
             job_queue_type="SAGEMAKER_TRAINING",
             job_state_time_limit_actions=[
                 batch.CfnJobQueue.JobStateTimeLimitActionProperty(
@@ -98,10 +96,11 @@ def with_l1s(app: Any, ids: list[str]) -> None:
             state="ENABLED",
         )
         queue_arn = queue.ref
+        share_scope = Construct(queue_scope, "QuotaShares")
         for share in range(SHARES):
             batch.CfnQuotaShare(
-                stack,
-                next(names),
+                share_scope,
+                f"team-{share}",
                 capacity_limits=[
                     batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=UNIT, max_capacity=2)
                 ],
@@ -117,7 +116,7 @@ def with_l1s(app: Any, ids: list[str]) -> None:
             )
 
 
-WAYS: dict[str, Callable[[Any, list[str]], None]] = {"constructs": with_constructs, "l1s": with_l1s}
+WAYS: dict[str, Callable[[Any], None]] = {"constructs": with_constructs, "l1s": with_l1s}
 
 
 def work(way: str, out: Path) -> float:
@@ -125,11 +124,9 @@ def work(way: str, out: Path) -> float:
     import aws_cdk as cdk
 
     importlib.import_module("aws_cdk.aws_batch" if way == "l1s" else "constructs_quota")
-    ids = out.with_name("ids.json")
-    names = json.loads(ids.read_text()) if ids.exists() else []
     start = time.perf_counter()
     app = cdk.App(outdir=str(out), analytics_reporting=False)
-    WAYS[way](app, names)
+    WAYS[way](app)
     app.synth()
     return time.perf_counter() - start
 
@@ -156,19 +153,11 @@ def resources(out: Path) -> dict[str, Any]:
     return found
 
 
-def number_of(logical_id: str) -> int:
-    match = re.match(r"Training(\d+)[A-Z]", logical_id)
-    assert match is not None
-    return int(match[1])
-
-
 def measure(rounds: int, folder: Path) -> dict[str, list[tuple[float, float, float]]]:
     """Work and process times of both ways, in turn, after a run of each that is not counted."""
-    run("constructs", folder)
-    ours = resources(folder / "constructs")
-    (folder / "ids.json").write_text(json.dumps(sorted(ours, key=number_of)))
-    run("l1s", folder)
-    if ours != resources(folder / "l1s"):
+    for way in WAYS:
+        run(way, folder)
+    if resources(folder / "constructs") != resources(folder / "l1s"):
         sys.exit("the two ways do not give the same template")
     times: dict[str, list[tuple[float, float, float]]] = {way: [] for way in WAYS}
     for number in range(rounds):

@@ -14,7 +14,7 @@ from constructs_quota import (
     SharingStrategy,
     State,
 )
-from constructs_quota.job_queue import JobQueueBase
+from constructs_quota.job_queue import ImportedJobQueue
 from tests.synthesis import number_token, of_type, only, template_of
 
 QUEUE_ARN = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
@@ -41,7 +41,7 @@ def queue(stack: cdk.Stack) -> QuotaJobQueue:
 
 
 @pytest.fixture
-def imported(stack: cdk.Stack) -> JobQueueBase:
+def imported(stack: cdk.Stack) -> ImportedJobQueue:
     return QuotaJobQueue.from_job_queue_arn(stack, "Imported", QUEUE_ARN)
 
 
@@ -57,7 +57,7 @@ def share(scope: cdk.Stack, construct_id: str = "Share", **changes: Any) -> Quot
 
 
 @pytest.mark.parametrize("sharing", SHARING)
-def test_template(stack: cdk.Stack, imported: JobQueueBase, sharing: str, snapshot: SnapshotAssertion) -> None:
+def test_template(stack: cdk.Stack, imported: ImportedJobQueue, sharing: str, snapshot: SnapshotAssertion) -> None:
     share(stack, job_queue=imported, resource_sharing=SHARING[sharing], in_share_preemption=sharing == "borrow_200")
 
     assert template_of(stack) == snapshot
@@ -73,7 +73,7 @@ def test_template(stack: cdk.Stack, imported: JobQueueBase, sharing: str, snapsh
         ("borrow_unlimited", {"Strategy": "LEND_AND_BORROW", "BorrowLimit": -1}),
     ],
 )
-def test_resource_sharing(stack: cdk.Stack, imported: JobQueueBase, sharing: str, emitted: dict[str, Any]) -> None:
+def test_resource_sharing(stack: cdk.Stack, imported: ImportedJobQueue, sharing: str, emitted: dict[str, Any]) -> None:
     share(stack, job_queue=imported, resource_sharing=SHARING[sharing])
 
     assert only(template_of(stack), "QuotaShare")["ResourceSharingConfiguration"] == emitted
@@ -88,14 +88,14 @@ def test_is_linked_by_ref_so_that_cloudformation_orders(stack: cdk.Stack, queue:
 
 
 @pytest.mark.parametrize(("flag", "emitted"), [(True, "ENABLED"), (False, "DISABLED")])
-def test_in_share_preemption(stack: cdk.Stack, imported: JobQueueBase, flag: bool, emitted: str) -> None:
+def test_in_share_preemption(stack: cdk.Stack, imported: ImportedJobQueue, flag: bool, emitted: str) -> None:
     share(stack, job_queue=imported, in_share_preemption=flag)
 
     assert only(template_of(stack), "QuotaShare")["PreemptionConfiguration"] == {"InSharePreemption": emitted}
 
 
 @pytest.mark.parametrize("state", [State.DISABLED, "DISABLED"])
-def test_state(stack: cdk.Stack, imported: JobQueueBase, state: str) -> None:
+def test_state(stack: cdk.Stack, imported: ImportedJobQueue, state: str) -> None:
     share(stack, job_queue=imported, state=state)
 
     assert only(template_of(stack), "QuotaShare")["State"] == "DISABLED"
@@ -224,7 +224,7 @@ def test_any_type_may_be_a_token_of_the_environment(stack: cdk.Stack) -> None:
     assert list(queue.quota_shares) == ["QS1"]
 
 
-def test_an_imported_queue_gets_shares(stack: cdk.Stack, imported: JobQueueBase) -> None:
+def test_an_imported_queue_gets_shares(stack: cdk.Stack, imported: ImportedJobQueue) -> None:
     made = share(stack, job_queue=imported, capacity_limits={"ml.p5.48xlarge": 2})
 
     assert only(template_of(stack), "QuotaShare")["JobQueue"] == QUEUE_ARN
@@ -276,7 +276,7 @@ def test_import_by_an_arn_that_is_a_token(stack: cdk.Stack) -> None:
     }
 
 
-def test_import_by_name(stack: cdk.Stack, imported: JobQueueBase) -> None:
+def test_import_by_name(stack: cdk.Stack, imported: ImportedJobQueue) -> None:
     made = QuotaShare.from_quota_share_name(stack, "Existing", "QS1", job_queue=imported)
 
     assert (made.quota_share_arn, made.quota_share_name) == (ARN, "QS1")
