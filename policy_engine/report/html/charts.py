@@ -30,7 +30,6 @@ FONT: Final = "Liberation Sans"
 """The typeface vl-convert brings: texts are measured alike on every machine. The page sets its own."""
 TEXT_SIZE: Final = 12
 Records: TypeAlias = list[dict[str, float | str]]
-_VEGA_LITE: Final = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
 _LEFT: Final = 34
 _RIGHT: Final = 12
 _TOP: Final = 10
@@ -262,7 +261,7 @@ def _drawn(spec: dict[str, Any], data: dict[str, Records], window: Window, heigh
     }
     spec |= {"width": window.width, "height": height, "datasets": data}
     # no address is allowed: the data are in the specification
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     return inlined(svg, label.ident, label.title, label.description)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Final
 
@@ -12,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from policy_engine.report.blocks import Page
-from policy_engine.report.escaping import visible
+from policy_engine.report.escaping import visible, visible_line
 
 
 def render(page: Page) -> str:
@@ -29,6 +30,7 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = _breakable
+    environment.filters["laid_out"] = _laid_out
     # our own style sheet; it must reach the page as it was hashed
     style = Markup(css)  # noqa: S704
     template = environment.get_template("page.html.jinja")
@@ -38,6 +40,11 @@ def render(page: Page) -> str:
 def _shown(value: object) -> object:
     """Text without what a reader cannot see; what is markup already stays as it is."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _laid_out(lines: Sequence[str]) -> Markup:
+    """Lines, escaped, one below the other."""
+    return Markup("\n").join(escape(visible_line(line)) for line in lines)
 
 
 _LONG_WORD: Final = re.compile(r"(\S{13,})")

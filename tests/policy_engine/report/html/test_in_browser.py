@@ -181,8 +181,11 @@ def test_a_screen_reader_finds_landmarks_tables_and_images(tabs: Tabs) -> None:
         assert tab.get_by_role("img", name="Jobs of QS1 and their attempts").count() == 1
 
 
-def test_on_paper_nothing_is_folded_away(tabs: Tabs) -> None:
-    tab = tabs.open("walkthrough")
-    tab.emulate_media(media="print")
-    assert tab.get_by_role("table", name="21 events").or_(tab.locator(".log table")).is_visible()
+def test_on_paper_nothing_is_folded_away_and_the_ground_is_white(tabs: Tabs) -> None:
+    tab = tabs.open("walkthrough", scheme="dark")
+    assert not tab.locator(".log table").is_visible()
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.locator(".log table").is_visible()
     assert not tab.get_by_role("navigation").is_visible()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert [row for row in tab.evaluate(CONTRAST) if row[0] < 4.5] == []
