@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.log import Why
-from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, WAITS, State
+from policy_engine.scheduler.state import ANY, INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
 
 MOVES_PER_JOB = 10
@@ -387,7 +387,7 @@ class Pass:
 
     def _look_at_fronts(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
         state = self.state
-        state.needs[share] = 0
+        state.needs[share] = ANY
         found = len(looks)
         for place, job in enumerate(state.fronts(share)):
             can = state.look(job)

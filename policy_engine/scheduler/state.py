@@ -29,6 +29,8 @@ RunKey = tuple[int, float, float, int]
 
 
 _NEVER_ENOUGH: Final = 1 << 62
+ANY: Final = -(1 << 62)
+"""Any end may do: even where more is used than there is (a lowered environment), it makes room to stop others."""
 _NO_KEY: Final = (0, 0.0, 0.0, 0)
 
 INSIDE: Final = 1
@@ -311,6 +313,8 @@ class State:
             self.unsettled.add(share)
         else:
             self._leave(share)
+        if self.choices.blocked_owner_lends == "no":
+            self.unsettled |= self.waiting  # what was kept for the job may be lent now
 
     def _leave(self, share: int) -> None:
         """The share's line is empty."""
@@ -515,7 +519,7 @@ class State:
         if can == NEVER:
             self.needs[share] = _NEVER_ENOUGH
         else:
-            self.needs[share] = demand[0][2] if len(demand) == 1 else 0
+            self.needs[share] = demand[0][2] if len(demand) == 1 else ANY
         if can & INSIDE:
             self.owners.add(share)
         else:
@@ -528,7 +532,7 @@ class State:
     def settle_all(self) -> None:
         """No head has a move; those not settled yet would have stopped others, had they found any."""
         for share in self.unsettled:
-            self.needs[share] = 0
+            self.needs[share] = ANY
         self.owners |= self.unsettled
         self.unsettled.clear()
 
