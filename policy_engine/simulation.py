@@ -102,6 +102,43 @@ _CHANGING: Final = (
 class Clock:
     """Virtual time over one state: what happens when. All times are seconds."""
 
+    __slots__ = (
+        "__dict__",
+        "accepts",
+        "arrivals",
+        "at",
+        "choices",
+        "decisions",
+        "due",
+        "ends_at",
+        "jobs",
+        "limits",
+        "log",
+        "may_fail",
+        "number_of",
+        "passes",
+        "placements",
+        "policy",
+        "progress",
+        "requeues",
+        "resumes",
+        "rows",
+        "short_of_capacity",
+        "stamp",
+        "start_policy",
+        "start_seconds",
+        "state",
+        "stuck",
+        "submit",
+        "times_out",
+        "timing",
+        "until",
+        "updates",
+        "watch",
+        "work_from",
+        "work_left",
+    )
+
     def __init__(self, policy: Policy, workload: Workload, choices: Choices, chooser: Chooser | None) -> None:
         self.choices = choices
         self.timing = workload.timing
@@ -167,6 +204,8 @@ class Clock:
     def copy(self) -> Clock:
         """Another clock that stands at the same time and goes its own way."""
         twin = Clock.__new__(Clock)
+        for name in Clock.__slots__[1:]:
+            setattr(twin, name, getattr(self, name))
         twin.__dict__.update(self.__dict__)
         for name in _CHANGING:
             setattr(twin, name, getattr(self, name).copy())
@@ -181,16 +220,18 @@ class Clock:
     def run(self) -> None:  # noqa: C901 - the inner loop: every event of a long history passes here
         """Until nothing is to come, or ``until``."""
         due, arrivals, updates, limits, decisions = self.due, self.arrivals, self.updates, self.limits, self.decisions
-        stamps, submit, ends_at = self.stamp, self.submit, self.ends_at
+        stamps, submit, ends_at, may_fail, rows = self.stamp, self.submit, self.ends_at, self.may_fail, self.rows
         settle, latency, watch = self.passes.settle, self.timing.queue_latency, self.watch
-        unsettled, claims = self.state.unsettled, self.state.claims
+        state, end = self.state, self.state.end
+        unsettled, claims = state.unsettled, state.claims
         until = min(self.until, LAST)
+        coming = submit[arrivals[-1]] if arrivals else inf
         while True:
             while due and stamps[due[0][1]] != due[0][2]:
                 heappop(due)
             at = due[0][0] if due else inf
-            if arrivals and submit[arrivals[-1]] < at:
-                at = submit[arrivals[-1]]
+            if coming < at:
+                at = coming
             if updates or limits or decisions:
                 at = min(at, self._next_rare())
             if at > until:
@@ -203,14 +244,19 @@ class Clock:
                     _, job, stamp = heappop(due)
                     if stamp == stamps[job]:
                         changed = True
-                        if ends_at[job] <= at:
+                        if ends_at[job] > at:
+                            self._stopped(job)
+                        elif may_fail[job]:
                             self._end(job)
                         else:
-                            self._stopped(job)
+                            end(job)
+                            rows.append((at, FINISHED, job, -1, _DONE, None))
                 if updates:
                     changed = self._update(at) or changed
-                if arrivals and submit[arrivals[-1]] <= at:
+                    coming = submit[arrivals[-1]] if arrivals else inf
+                if coming <= at:
                     self._submit_due(at)
+                    coming = submit[arrivals[-1]] if arrivals else inf
                     changed = True
                 if limits:
                     changed = self._end_stuck(at) or changed
@@ -218,7 +264,7 @@ class Clock:
                     if unsettled or claims:
                         settle(at)
                     if watch is not None:
-                        watch(self.state, at)
+                        watch(state, at)
                 again = bool(due) and due[0][0] <= at  # a job that ended at this very instant: all again
         if self.until < inf:
             self.at = self.until
@@ -234,7 +280,7 @@ class Clock:
     def submit_at(self, job: int, at: float) -> None:
         """A job comes at ``at``, before all that are to come, whatever time it states."""
         self.submit = [*self.submit]
-        self.submit[job] = self.state.submitted[job] = at
+        self.submit[job] = self.state.submitted[job] = self.state.runnable_since[job] = at
         self.arrivals.append(job)
 
     def pass_over(self, at: float, ending: int | None = None) -> bool:
@@ -315,8 +361,9 @@ class Clock:
         self.state.submitted[job] = self.state.runnable_since[job] = at
         self._note(Kind.SUBMITTED, job)
         self.state.start(job, at)
-        self._work(job, at)
-        self.at = 0.0
+        start_seconds, self.start_seconds = self.start_seconds, 0.0
+        self.started(job)
+        self.start_seconds, self.at = start_seconds, 0.0
 
     def _submit_due(self, at: float) -> None:
         """Submit the jobs that are due by ``at``."""
@@ -325,7 +372,7 @@ class Clock:
             job = arrivals.pop()
             if self.accepts[state.share_of[job]]:
                 self.rows.append((at, SUBMITTED, job, -1, None, None))
-                state.enqueue(job, at, at)
+                state.enqueue(job, at)
             else:
                 state.phase[job] = Phase.ENDED
                 self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
@@ -341,13 +388,11 @@ class Clock:
 
     def started(self, job: int) -> None:
         """The pass dispatched the job: an attempt, whose work begins when it is up."""
-        begins = self.at + self.start_seconds
+        at = self.at
+        begins = at + self.start_seconds
         if self.resumes[job]:
             begins += self.timing.restart_seconds
-        self._work(job, begins)
-
-    def _work(self, job: int, begins: float) -> None:
-        self.rows.append((self.at, STARTED, job, -1, None, None))
+        self.rows.append((at, STARTED, job, -1, None, None))
         self.work_from[job] = begins
         ends = begins + self.work_left[job]
         if self.may_fail[job]:

@@ -63,7 +63,7 @@ class _Replay:
     def submitted(self, row: Row) -> None:
         at, _, job, _, _, _ = row
         if self.jobs[job].started is None:
-            self.state.enqueue(job, at, at)
+            self.state.enqueue(job, at)
         else:
             self.state.submitted[job] = self.state.runnable_since[job] = at
 

@@ -105,6 +105,23 @@ class Look(NamedTuple):
 class Pass:
     """The moves of one state, for one driver."""
 
+    __slots__ = (
+        "__dict__",
+        "blocked_owners_keep",
+        "chooser",
+        "driver",
+        "either_kind",
+        "in_share_first",
+        "instant",
+        "jobs_then",
+        "misfits",
+        "moves",
+        "one_head_each",
+        "partly_borrowed",
+        "state",
+        "unasked",
+    )
+
     def __init__(self, state: State, driver: Driver, chooser: Chooser | None = None) -> None:
         self.state = state
         self.driver = driver
@@ -131,6 +148,8 @@ class Pass:
     def copy(self, state: State, driver: Driver) -> Pass:
         """The same pass over a copy of the state, for another driver."""
         twin = Pass.__new__(Pass)
+        for name in Pass.__slots__[1:]:
+            setattr(twin, name, getattr(self, name))
         twin.__dict__.update(self.__dict__)
         twin.state, twin.driver, twin.misfits = state, driver, set(self.misfits)
         return twin

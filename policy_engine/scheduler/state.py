@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.policy import State as Switch
@@ -94,6 +94,61 @@ _CHANGING_LISTS: Final = ("over", "line", "runners")
 class State:
     """Everything the next pass depends on. Jobs are added as they become known."""
 
+    __slots__ = (
+        "__dict__",
+        "after",
+        "after_total",
+        "all_unsettle",
+        "always_keeps",
+        "borrow_pool",
+        "borrows",
+        "bound",
+        "capacity",
+        "cells_of",
+        "choices",
+        "claim_of",
+        "claims",
+        "demand",
+        "dispatching",
+        "expectant",
+        "held",
+        "held_total",
+        "in_share",
+        "jobs",
+        "keeps",
+        "kept_after",
+        "kept_after_total",
+        "kept_now",
+        "kept_now_total",
+        "largest",
+        "limit",
+        "line",
+        "line_key",
+        "needs",
+        "now",
+        "now_total",
+        "over",
+        "overcommitted",
+        "owners",
+        "phase",
+        "policy",
+        "pool",
+        "preemptions",
+        "priority",
+        "run_key",
+        "runnable_since",
+        "runners",
+        "share_index",
+        "share_names",
+        "share_of",
+        "submitted",
+        "turns",
+        "unit_index",
+        "unit_names",
+        "unsettled",
+        "waiting",
+    )
+
     def __init__(self, policy: Policy, choices: Choices, later_units: Iterable[str] = ()) -> None:
         """``later_units``: instance types that only an update or a job names."""
         self.choices = choices
@@ -150,6 +205,8 @@ class State:
     def copy(self) -> State:
         """Another state that is the same now and goes its own way; what no pass changes is shared."""
         twin = State.__new__(State)
+        for name in State.__slots__[1:]:
+            setattr(twin, name, getattr(self, name))
         twin.__dict__.update(self.__dict__)
         for name in _CHANGING:
             setattr(twin, name, getattr(self, name).copy())
@@ -259,11 +316,15 @@ class State:
     def add(self, jobs: Sequence[Job]) -> None:
         """Make jobs known, in the order in which they are given. ``enqueue`` submits one."""
         units, shares, width = self.unit_index, self.share_index, len(self.unit_names)
+        known: dict[tuple[Any, ...], Demand] = {}
         for job in jobs:
             share = shares[job.share]
             self.share_of.append(share)
-            base = share * width
-            self.demand.append(tuple([(base + units[unit], units[unit], n) for unit, n in job.demand.items()]))
+            asked = (share, *job.demand.items())
+            if asked not in known:
+                base = share * width
+                known[asked] = tuple((base + units[unit], units[unit], n) for unit, n in job.demand.items())
+            self.demand.append(known[asked])
         default = self.choices.default_priority
         self.jobs += jobs
         self.priority += [default if job.priority is None else job.priority for job in jobs]
@@ -274,12 +335,11 @@ class State:
         self.phase += [Phase.NEW] * len(jobs)
         self.preemptions += [0] * len(jobs)
 
-    def enqueue(self, job: int, at: float, place: float, turn: int = 0) -> None:
+    def enqueue(self, job: int, place: float, turn: int = 0) -> None:
         """Put a job in its share's line at its place."""
         share = self.share_of[job]
         key = (self.priority[job], -place, -turn, -job)
         self.line_key[job] = key
-        self.runnable_since[job] = at
         self.phase[job] = WAITING
         line = self.line[share]
         insort(line, key)
@@ -290,14 +350,15 @@ class State:
     def requeue(self, job: int, at: float, *, preempted: bool) -> None:
         """Put a job that ran back in line (C3 for a preempted one, C4 for the others)."""
         self.turns += 1
+        self.runnable_since[job] = at
         if preempted:
             if self.choices.requeue == "back_of_priority":
-                self.enqueue(job, at, place=at, turn=self.turns)
+                self.enqueue(job, at, self.turns)
                 return
         elif self.choices.equal_priority == "runnable_since":
-            self.enqueue(job, at, place=at)
+            self.enqueue(job, at)
             return
-        self.enqueue(job, at, place=self.submitted[job])
+        self.enqueue(job, self.submitted[job])
 
     def dequeue(self, job: int) -> None:
         """Take a waiting job out of its line."""
@@ -329,9 +390,8 @@ class State:
         phase = self.phase[job]
         if phase is Phase.WAITING:
             _, place, turn, _ = self.line_key[job]
-            since = self.runnable_since[job]
             self.dequeue(job)
-            self.enqueue(job, since, place=-place, turn=int(-turn))
+            self.enqueue(job, -place, int(-turn))
         elif phase is Phase.RUNNING:
             _, start, submit, _ = self.run_key[job]
             self._drop_runner(job)
