@@ -97,9 +97,9 @@ class TimeAxis:
 
 
 def _step(span: float, most: int) -> float:
+    """The shortest distance that leaves at most as many ticks."""
     for step in _STEPS:
-        # one tick more than there are whole steps, where the ends are ticks themselves
-        if span / step <= most - 1:
+        if span // step < most:
             return step
     longest = _STEPS[-1]
     return longest * math.ceil(span / longest / (most - 1))

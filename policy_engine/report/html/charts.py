@@ -41,6 +41,8 @@ _BAR: Final = (19, 29)
 """Top and bottom of the bar in it."""
 _TEXT: Final = 11
 """Middle of the text in it."""
+ROUNDING: Final = 1e-6
+"""Instances that a mean may be above a whole number for no other reason than how computers add."""
 
 FILLS: Final = {band: f"var(--{band})" for band in BANDS} | {
     "by_borrowers": "var(--borrowed)",
@@ -118,7 +120,8 @@ class Label:
 def capacity(capacity: Capacity, window: Window, label: Label) -> Markup:
     """Instances over time as steps: in use, lent, kept back and free up to the limit, borrowed beyond it."""
     axis = window.axis
-    top = math.ceil(max(1, *(i.total for i in capacity.intervals), *(limit for _, limit in capacity.limits)))
+    highest = max(1, *(i.total for i in capacity.intervals), *(limit for _, limit in capacity.limits))
+    top = math.ceil(highest - ROUNDING)
     data: dict[str, Records] = {
         "areas": _areas(capacity.intervals, axis),
         "limits": [

@@ -55,6 +55,10 @@ def test_both_axes_are_labelled_in_words_of_people() -> None:
     assert texts(svg) == ["0s", "15m", "30m", "45m", "1h", "0", "10", "20", "30", "40"]
 
 
+def test_rounding_does_not_raise_a_chart() -> None:
+    assert capacity(interval(0, 100, own=2 + 1e-9)) == capacity(interval(0, 100, own=2))
+
+
 def test_a_preemption_is_marked_above_the_share() -> None:
     triangle = 'fill="var(--lost)"'
     assert triangle not in capacity(interval(0, 100, own=1))
