@@ -131,6 +131,10 @@ class Lives:
         row = self.last[job]
         return row[0] if row is not None and row[1] in _ENDS else None
 
+    def preemptions_from(self, job: int, since: float) -> int:
+        """Attempts of the job that a preemption ended at ``since`` seconds or later."""
+        return sum(1 for _, at, why, _, _ in self.cuts.get(job, ()) if why in PREEMPTIONS and (at or 0.0) >= since)
+
     def attempts(self, job: int) -> list[Placement]:
         """Every placement of the job, in order."""
         cuts = self.cuts.get(job, [])

@@ -7,21 +7,16 @@ beginning is a warm-up, jobs submitted in it and what happened in it are left ou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from math import floor
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 
 from policy_engine.outcome.claims import Claims
-from policy_engine.outcome.history import PREEMPTIONS
 from policy_engine.outcome.ledger import Ledger
-from policy_engine.outcome.lives import Lives, submitted_at
-from policy_engine.outcome.shares import Waits, waits_of
+from policy_engine.outcome.lives import Lives
+from policy_engine.outcome.shares import ShareOutcome, Waits, outcomes, waits_of
+from policy_engine.outcome.tolls import CHECKPOINT_SECONDS, Size, Toll, Tolls, instances
 from policy_engine.simulation import Run
-
-CHECKPOINT_SECONDS: Final = 3600.0
-"""Seconds between checkpoints, where a replay has none and is asked what they would have kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +101,8 @@ class SizeMeasures:
 
     share: str | None
     """None: of all shares."""
-    demand: tuple[tuple[str, int], ...]
-    """Instance type and instances."""
+    size: Size
+    """Instance types and instances."""
     jobs: JobMeasures
 
 
@@ -133,6 +128,8 @@ class Measures:
     checkpoint_seconds: float
     all: JobMeasures
     shares: tuple[ShareMeasures, ...]
+    by_unit: tuple[ShareOutcome, ...]
+    """Every share on every instance type."""
     units: tuple[UnitMeasures, ...]
     sizes: tuple[SizeMeasures, ...]
     """Of all shares first, then by share; the smallest first."""
@@ -169,157 +166,88 @@ def measure(run: Run, since: float = 0.0, checkpoint_seconds: float = CHECKPOINT
     Waits are those of jobs submitted from then on; everything else is what happened from then on.
     ``checkpoint_seconds`` is how often jobs would save their work, for ``Lost.with_checkpoints``.
     """
-    return _Reckoning(run, Lives(run), since, checkpoint_seconds).measures()
+    tolls = Tolls(run, Lives(run), since or -inf, checkpoint_seconds)
+    return _Measuring(tolls, Ledger(run, since), Claims(run, since)).measures()
 
 
-def job_measures(run: Run, teams: Sequence[str], since: float = 0.0) -> dict[str, JobMeasures]:
-    """What became of the jobs of each team, in the order in which teams come up; ``teams`` has one for each job."""
-    lives = Lives(run)
-    groups: dict[str, _Group] = {}
+def team_measures(run: Run, teams: Sequence[str], since: float = 0.0) -> dict[str, JobMeasures]:
+    """What became of the jobs of each team, whatever their share; ``teams`` has one for each job."""
+    of_team: defaultdict[str, list[int]] = defaultdict(list)
     for number, team in enumerate(teams):
-        group = groups.get(team)
-        if group is None:
-            group = groups[team] = _Group()
-        _note(group, run, lives, number, since)
-    return {team: group.measures() for team, group in groups.items()}
+        of_team[team].append(number)
+    tolls = Tolls(run, Lives(run), since or -inf)
+    return {team: _of_numbers(tolls, numbers) for team, numbers in of_team.items()}
 
 
-@dataclass(slots=True)
-class _Group:
-    """Jobs that are measured together."""
-
-    waits: list[float] = field(default_factory=list)
-    never_started: int = 0
-    requeued: float = 0.0
-    suffered: int = 0
-
-    def measures(self) -> JobMeasures:
-        """In numbers."""
-        count = len(self.waits) + self.never_started
-        return JobMeasures(count, self.never_started, waits_of(self.waits), self.requeued, self.suffered)
-
-    def take(self, other: _Group) -> None:
-        """Add the other group to this one."""
-        self.waits += other.waits
-        self.never_started += other.never_started
-        self.requeued += other.requeued
-        self.suffered += other.suffered
+def _of_numbers(tolls: Tolls, numbers: Sequence[int]) -> JobMeasures:
+    lives, submitted = tolls.lives, [number for number in numbers if tolls.is_measured(number)]
+    waits = [tolls.wait(number) for number in submitted]
+    started = [wait for wait in waits if wait is not None]
+    suffered = (lives.preemptions_from(number, tolls.since) for number in numbers if number in lives.preemptions)
+    return JobMeasures(
+        jobs=len(submitted),
+        never_started=len(waits) - len(started),
+        wait_seconds=waits_of(started),
+        requeued_seconds=sum(lives.requeued.get(number, 0.0) for number in submitted),
+        preemptions_suffered=sum(suffered),
+    )
 
 
-def _note(group: _Group, run: Run, lives: Lives, number: int, since: float) -> None:
-    """Add a job to its group."""
-    if number in lives.requeued:
-        group.requeued += lives.requeued[number]
-    if number in lives.preemptions:
-        group.suffered += sum(1 for _, at, why, _, _ in lives.cuts[number] if why in PREEMPTIONS and (at or 0) >= since)
-    submitted = submitted_at(run.workload.jobs[number])
-    if submitted < since or lives.last[number] is None:
-        return
-    first = lives.first[number]
-    if first is None:
-        group.never_started += 1
-    else:
-        group.waits.append(first - submitted)
+def _of_tolls(tolls: Sequence[Toll]) -> JobMeasures:
+    waits = [wait for toll in tolls for wait in toll.waits]
+    never_started = sum(toll.never_started for toll in tolls)
+    return JobMeasures(
+        jobs=len(waits) + never_started,
+        never_started=never_started,
+        wait_seconds=waits_of(waits),
+        requeued_seconds=sum(toll.requeued for toll in tolls),
+        preemptions_suffered=sum(toll.suffered for toll in tolls),
+    )
 
 
-class _Reckoning:
-    """The walks over one run, and what is made of them."""
+@dataclass(frozen=True, slots=True)
+class _Measuring:
+    """Makes numbers of the walks over a run."""
 
-    def __init__(self, run: Run, lives: Lives, since: float, checkpoint_seconds: float) -> None:
-        self.run = run
-        self.jobs = run.workload.jobs
-        self.lives = lives
-        self.since = since
-        self.every = checkpoint_seconds
-        self.ledger = Ledger(run, since)
-        self.claims = Claims(run, since)
-        self.groups = self._groups()
-        self.lost: defaultdict[str, list[float]] = defaultdict(partial(_zeros, 3))
-        """Share to instance-seconds lost: as run, without checkpoints, with them."""
-        self.lost_of_unit: defaultdict[str, float] = defaultdict(float)
-        self.pairs: defaultdict[tuple[str, str, str], list[float]] = defaultdict(partial(_zeros, 3))
-        """(by, of, kind) to preemptions, instances and instance-seconds lost."""
-        self._read_preemptions()
-
-    def _groups(self) -> dict[tuple[str, tuple[tuple[str, int], ...]], _Group]:
-        """Share and size to their jobs."""
-        found: dict[tuple[str, int], _Group] = {}
-        sizes: dict[tuple[str, tuple[tuple[str, int], ...]], _Group] = {}
-        for number, job in enumerate(self.jobs):
-            key = job.share, id(job.demand)
-            group = found.get(key)
-            if group is None:
-                size = tuple(sorted(job.demand.items()))
-                group = found[key] = sizes.setdefault((job.share, size), _Group())
-            _note(group, self.run, self.lives, number, self.since)
-        return sizes
-
-    def _read_preemptions(self) -> None:
-        timing = self.run.workload.timing
-        for number, cuts in self.lives.cuts.items():
-            job = self.jobs[number]
-            begins = timing.start_seconds
-            for begun, at, why, by, lost in cuts:
-                if why not in PREEMPTIONS or at is None:
-                    continue
-                if at >= self.since:
-                    self._add_lost(number, max(0.0, at - begun - begins), lost)
-                    if by >= 0:
-                        pair = self.pairs[self.jobs[by].share, job.share, str(why)]
-                        for place, more in enumerate((1, job.instances, lost * job.instances)):
-                            pair[place] += more
-                begins = timing.start_seconds + timing.restart_seconds
-
-    def _add_lost(self, number: int, work: float, lost: float) -> None:
-        job = self.jobs[number]
-        kept = floor(work / self.every + 1e-9) * self.every
-        for place, seconds in enumerate((lost, work, max(0.0, work - kept))):
-            self.lost[job.share][place] += seconds * job.instances
-        for unit, count in job.demand.items():
-            self.lost_of_unit[unit] += lost * count
+    tolls: Tolls
+    ledger: Ledger
+    claims: Claims
 
     def measures(self) -> Measures:
-        """In numbers."""
-        everyone = _Group()
-        for group in self.groups.values():
-            everyone.take(group)
+        """All of them."""
+        tolls, run = self.tolls.tolls, self.tolls.run
         return Measures(
-            since=self.since,
-            end=self.run.end,
-            checkpoint_seconds=self.every,
-            all=everyone.measures(),
-            shares=tuple(self._share(name) for name in self.run.policy.shares),
+            since=self.ledger.since,
+            end=run.end,
+            checkpoint_seconds=self.tolls.every,
+            all=_of_tolls(list(tolls.values())),
+            shares=tuple(self._share(name) for name in run.policy.shares),
+            by_unit=outcomes(self.ledger, self.tolls),
             units=tuple(self._unit(unit) for unit in self.ledger.capacity_seconds),
             sizes=tuple(self._sizes()),
-            pairs=tuple(
-                PairMeasures(*key, int(count), int(instances), lost)
-                for key, (count, instances, lost) in sorted(self.pairs.items(), key=lambda pair: (-pair[1][0], pair[0]))
-            ),
-            lost=Lost(*(sum(of) for of in zip(*self.lost.values(), strict=True))) if self.lost else Lost(0.0, 0.0, 0.0),
+            pairs=tuple(self._pairs()),
+            lost=_lost(tolls.items()),
         )
 
     def _share(self, name: str) -> ShareMeasures:
-        jobs = _Group()
-        for (share, _), group in self.groups.items():
-            if share == name:
-                jobs.take(group)
-        claims = [claim for claim in self.claims.all if self.jobs[claim.job].share == name]
+        tolls = [(key, toll) for key, toll in self.tolls.tolls.items() if key[0] == name]
+        takings = [(key[2], taking) for key, taking in self.tolls.takings.items() if key[0] == name]
+        claims = [claim for claim in self.claims.all if self.tolls.jobs[claim.job].share == name]
         reclaims = self.claims.reclaims.get(name, [])
-        by = [pair for (share, _, _), pair in self.pairs.items() if share == name]
         account = self.ledger.account(name, None)
         cells = [cell.account for (share, _), cell in self.ledger.cells.items() if share == name]
         short_busy = sum(cell.short_busy_seconds for cell in cells)
         short_limit = sum(cell.short_limit_seconds for cell in cells)
         return ShareMeasures(
             name=name,
-            jobs=jobs.measures(),
+            jobs=_of_tolls([toll for _, toll in tolls]),
             reclaim_seconds=waits_of(reclaims),
             reclaims=len(reclaims),
-            preemptions_caused=int(sum(pair[0] for pair in by)),
-            instances_claimed=sum(self.jobs[claim.job].instances for claim in claims),
+            preemptions_caused=sum(taking.count for _, taking in takings),
+            instances_claimed=sum(self.tolls.jobs[claim.job].instances for claim in claims),
             instances_evicted=sum(claim.evicted for claim in claims),
-            lost=Lost(*self.lost[name]) if name in self.lost else Lost(0.0, 0.0, 0.0),
-            caused_lost_instance_seconds=sum(pair[2] for pair in by),
+            lost=_lost(tolls),
+            caused_lost_instance_seconds=sum(taking.lost * instances(size, None) for size, taking in takings),
             busy_instance_seconds=account.busy_seconds,
             borrowed_instance_seconds=account.borrowed_seconds,
             lent_instance_seconds=self.ledger.lent_seconds(name, None),
@@ -334,24 +262,39 @@ class _Reckoning:
             capacity_instance_seconds=self.ledger.capacity_seconds[unit],
             busy_instance_seconds=sum(cell.busy_seconds for cell in cells),
             borrowed_instance_seconds=sum(cell.borrowed_seconds for cell in cells),
-            lost_instance_seconds=self.lost_of_unit.get(unit, 0.0),
+            lost_instance_seconds=sum(
+                toll.lost * instances(size, unit) for (_, size), toll in self.tolls.tolls.items()
+            ),
         )
 
-    def _sizes(self) -> list[SizeMeasures]:
-        of_all: defaultdict[tuple[tuple[str, int], ...], _Group] = defaultdict(_Group)
-        for (_, size), group in self.groups.items():
-            of_all[size].take(group)
-        units = {unit: number for number, unit in enumerate(self.run.policy.units)}
+    def _sizes(self) -> Iterator[SizeMeasures]:
+        """Of all shares, then of each; the smallest first, types in the order of the policy."""
+        policy, tolls = self.tolls.run.policy, self.tolls.tolls
+        units = {unit: number for number, unit in enumerate(policy.units)}
+        known = {size for _, size in tolls}
+        sizes = sorted(known, key=lambda size: [(units.get(unit, len(units)), count) for unit, count in size])
+        for size in sizes:
+            yield SizeMeasures(None, size, _of_tolls([toll for (_, of), toll in tolls.items() if of == size]))
+        for share in policy.shares:
+            for size in sizes:
+                if (share, size) in tolls:
+                    yield SizeMeasures(share, size, _of_tolls([tolls[share, size]]))
 
-        def place(size: tuple[tuple[str, int], ...]) -> list[tuple[int, int]]:
-            return [(units.get(unit, len(units)), count) for unit, count in size]
+    def _pairs(self) -> list[PairMeasures]:
+        """The most frequent first."""
+        sums: defaultdict[tuple[str, str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+        for (by, of, size, kind), taking in self.tolls.takings.items():
+            found, count = sums[by, of, str(kind)], instances(size, None)
+            for place, more in enumerate((taking.count, taking.count * count, taking.lost * count)):
+                found[place] += more
+        pairs = [PairMeasures(*key, int(count), int(stopped), lost) for key, (count, stopped, lost) in sums.items()]
+        return sorted(pairs, key=lambda pair: (-pair.preemptions, pair.by, pair.of, pair.kind))
 
-        shares = list(self.run.policy.shares)
-        found = [SizeMeasures(None, size, of_all[size].measures()) for size in sorted(of_all, key=place)]
-        by_share = sorted(self.groups, key=lambda key: (shares.index(key[0]), place(key[1])))
-        found += [SizeMeasures(share, size, self.groups[share, size].measures()) for share, size in by_share]
-        return found
 
-
-def _zeros(count: int) -> list[float]:
-    return [0.0] * count
+def _lost(tolls: Iterable[tuple[tuple[str, Size], Toll]]) -> Lost:
+    weighed = [(instances(size, None), toll) for (_, size), toll in tolls]
+    return Lost(
+        instance_seconds=sum(toll.lost * count for count, toll in weighed),
+        without_checkpoints=sum(toll.lost_without * count for count, toll in weighed),
+        with_checkpoints=sum(toll.lost_with * count for count, toll in weighed),
+    )

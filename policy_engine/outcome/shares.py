@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy_engine.outcome.history import PREEMPTIONS
 from policy_engine.outcome.ledger import Ledger
-from policy_engine.outcome.lives import Lives, submitted_at
+from policy_engine.outcome.lives import Lives
+from policy_engine.outcome.tolls import Tolls, instances
 from policy_engine.simulation import Run
 
 
@@ -72,41 +72,35 @@ _Key = tuple[str, "str | None"]
 """Share and unit; None for all units together."""
 
 
-class _Toll:
-    """What is counted by job, for one share on one unit or on all."""
-
-    __slots__ = ("caused", "caused_lost", "lost", "never_started", "requeued", "suffered", "waits")
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-        self.never_started = 0
-        self.requeued = 0.0
-        self.suffered = 0
-        self.caused = 0
-        self.lost = 0.0
-        self.caused_lost = 0.0
-
-
 def share_outcomes(run: Run, *, by_unit: bool = True) -> tuple[ShareOutcome, ...]:
     """What the run came to for every share on every instance type that it declares or its jobs use.
 
     Without ``by_unit``: for every share, all its instance types together, each job counted once. Shares come in
     the order of declaration.
     """
-    ledger = Ledger(run)
-    tolls = _tolls(run)
-    for share, unit in tolls:
-        if unit is not None:
+    return outcomes(Ledger(run), Tolls(run, Lives(run)), by_unit=by_unit)
+
+
+def outcomes(ledger: Ledger, tolls: Tolls, *, by_unit: bool = True) -> tuple[ShareOutcome, ...]:
+    """The same of walks over the log that have been made."""
+    order = {name: number for number, name in enumerate(ledger.run.policy.shares)}
+    for share, size in tolls.tolls:
+        for unit, _ in size:
             ledger.cell(share, unit)
-    order = {name: number for number, name in enumerate(run.policy.shares)}
+    for by, _, size, _ in tolls.takings:
+        for unit, _ in size:
+            ledger.cell(by, unit)
     keys: list[_Key] = list(ledger.cells) if by_unit else [(name, None) for name in order]
     keys.sort(key=lambda key: order[key[0]])
-    return tuple(_share_outcome(key, ledger, tolls.get(key) or _Toll()) for key in keys)
+    return tuple(_share_outcome(key, ledger, tolls) for key in keys)
 
 
-def _share_outcome(key: _Key, ledger: Ledger, toll: _Toll) -> ShareOutcome:
+def _share_outcome(key: _Key, ledger: Ledger, tolls: Tolls) -> ShareOutcome:
     share, unit = key
     account = ledger.account(share, unit)
+    own = [(instances(size, unit), toll) for (of, size), toll in tolls.tolls.items() if of == share]
+    own = [(count, toll) for count, toll in own if count]
+    taken = [(instances(size, unit), taking) for (by, _, size, _), taking in tolls.takings.items() if by == share]
     return ShareOutcome(
         name=share,
         unit=unit,
@@ -116,49 +110,14 @@ def _share_outcome(key: _Key, ledger: Ledger, toll: _Toll) -> ShareOutcome:
         lent_instance_seconds=ledger.lent_seconds(share, unit),
         peak_usage=account.peak_usage,
         peak_borrowed=account.peak_borrowed,
-        wait_seconds=waits_of(toll.waits),
-        never_started=toll.never_started,
-        requeued_seconds=toll.requeued,
-        preemptions_suffered=toll.suffered,
-        preemptions_caused=toll.caused,
-        lost_instance_seconds=toll.lost,
-        caused_lost_instance_seconds=toll.caused_lost,
+        wait_seconds=waits_of([wait for _, toll in own for wait in toll.waits]),
+        never_started=sum(toll.never_started for _, toll in own),
+        requeued_seconds=sum(toll.requeued for _, toll in own),
+        preemptions_suffered=sum(toll.suffered for _, toll in own),
+        preemptions_caused=sum(taking.count for count, taking in taken if count),
+        lost_instance_seconds=sum(toll.lost * count for count, toll in own),
+        caused_lost_instance_seconds=sum(taking.lost * count for count, taking in taken),
     )
-
-
-def _tolls(run: Run) -> dict[_Key, _Toll]:
-    jobs = run.workload.jobs
-    lives = Lives(run)
-    tolls: dict[_Key, _Toll] = {}
-
-    def toll(share: str, unit: str | None) -> _Toll:
-        found = tolls.get((share, unit))
-        if found is None:
-            found = tolls[share, unit] = _Toll()
-        return found
-
-    for number, job in enumerate(jobs):
-        if lives.last[number] is None:
-            continue
-        instances: dict[str | None, int] = {None: job.instances}
-        instances.update(job.demand)
-        first = lives.first[number]
-        for unit, count in instances.items():
-            own = toll(job.share, unit)
-            if first is None:
-                own.never_started += 1
-            else:
-                own.waits.append(first - submitted_at(job))
-            own.requeued += lives.requeued.get(number, 0.0)
-            own.suffered += lives.preemptions.get(number, 0)
-            own.lost += lives.lost.get(number, 0.0) * count
-        for _, _, why, by, lost in lives.cuts.get(number, ()):
-            if why in PREEMPTIONS and by >= 0:
-                for unit, count in instances.items():
-                    others = toll(jobs[by].share, unit)
-                    others.caused += 1
-                    others.caused_lost += lost * count
-    return tolls
 
 
 def waits_of(waits: list[float]) -> Waits | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from policy_engine.outcome.lives import Lives
-from policy_engine.outcome.measures import CHECKPOINT_SECONDS, Measures, measure
+from policy_engine.outcome.measures import Measures, measure
+from policy_engine.outcome.tolls import CHECKPOINT_SECONDS
 from policy_engine.policy import Policy
 from policy_engine.replaying.fitting import Fitted, fit
 from policy_engine.scheduler.choices import Choices
