@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from policy_engine.expectations import Answer, Verdict
     from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
     from policy_engine.policy import Policy
-    from policy_engine.running import SimulationResult, VerificationResult, simulate, verify
+    from policy_engine.running import ProofResult, SimulationResult, VerificationResult, prove, simulate, verify
     from policy_engine.scheduler.choices import Choices
     from policy_engine.simulation import Run
     from policy_engine.sources import Source, load_policy
@@ -31,6 +31,7 @@ __all__ = [
     "InputError",
     "JobOutcome",
     "Policy",
+    "ProofResult",
     "QueueOutcome",
     "Run",
     "Scenario",
@@ -44,6 +45,7 @@ __all__ = [
     "check",
     "load_policy",
     "load_scenario",
+    "prove",
     "simulate",
     "verify",
 ]
@@ -54,7 +56,7 @@ _MODULES: Final = {
     "expectations": ("Answer", "Verdict"),
     "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
     "policy": ("Policy",),
-    "running": ("SimulationResult", "VerificationResult", "simulate", "verify"),
+    "running": ("ProofResult", "SimulationResult", "VerificationResult", "prove", "simulate", "verify"),
     "scheduler.choices": ("Choices",),
     "simulation": ("Run",),
     "sources": ("Source", "load_policy"),

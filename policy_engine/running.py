@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from policy_engine import expectations
 from policy_engine.errors import InputError, UndecidedError
@@ -19,10 +19,13 @@ from policy_engine.outcome import (
     queue_outcome,
     share_outcomes,
 )
-from policy_engine.policy import Policy
+from policy_engine.policy import MAX_PRIORITY, Policy
 from policy_engine.report import json
+from policy_engine.report.proof import ProofReport, Workloads
 from policy_engine.report.simulation import SimulationReport
 from policy_engine.report.verification import VerificationReport, Verified
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Timing, Workload
 from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import Run
 from policy_engine.simulation import simulate as run_workload
@@ -32,6 +35,14 @@ from policy_engine.workload.scenario import Scenario, load_scenario
 
 PolicySource: TypeAlias = str | Path | Source | Policy
 """A path (cloud assembly, template or document), what was read from one, or a policy."""
+
+MAX_STATES: Final = 1_000_000
+MAX_SECONDS: Final = 60.0
+"""Bounds of each exploration, where none are given."""
+
+
+def _silent(_: str) -> None:
+    """Nobody is told how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,8 @@ class VerificationResult(SimulationResult):
 
     expectations: tuple[Verdict, ...]
     """In the order of the scenario."""
+    open_choices: tuple[str, ...] | None = None
+    """The choices that were answered in every way; None: each in one. ``run`` is the run of the default answers."""
 
     @property
     def verdict(self) -> Answer:
@@ -88,7 +101,7 @@ class VerificationResult(SimulationResult):
     @property
     def verification(self) -> Verification:
         """The same without its source."""
-        return Verification(self.run.policy, self.scenario, self.run, self.expectations)
+        return Verification(self.run.policy, self.scenario, self.run, self.expectations, self.open_choices)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the data of its JSON."""
@@ -128,15 +141,181 @@ def verify(
     *,
     queue: str | None = None,
     parameters: Mapping[str, str] | None = None,
+    all_choices: bool = False,
+    open: Sequence[str] | None = None,  # noqa: A002 - what the command line calls it
+    max_states: int = MAX_STATES,
+    max_seconds: float = MAX_SECONDS,
+    progress: Callable[[str], None] = _silent,
 ) -> VerificationResult:
     """Run the scenario under the policy and judge everything that it expects.
 
-    Args and errors are those of ``simulate``; a scenario that expects nothing is an InputError too.
+    Args:
+        policy: as in ``simulate``.
+        scenario: as in ``simulate``.
+        queue: as in ``simulate``.
+        parameters: as in ``simulate``.
+        all_choices: judge every schedule that AWS's documentation allows: choices that the scenario does not answer
+            are answered in every way, and jobs without a duration, or with a range of them, end at any time.
+        open: the same with these choices alone open.
+        max_states: states to look at for each expectation before it is ``undecided``.
+        max_seconds: seconds to look for each expectation before it is ``undecided``.
+        progress: told what is looked at, in words.
+
+    Raises:
+        InputError: as in ``simulate``; the scenario expects nothing; ``open`` names no choice; an expectation cannot
+            be judged over every schedule.
+        UndecidedError: as in ``simulate``.
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
     with _undecided_without_end(read):
+        if all_choices or open is not None:
+            return _explored(source, ready, read, open, max_states, max_seconds, progress)
         verification = expectations.verify(ready, read)
     return VerificationResult(source, read, verification.run, verification.verdicts)
+
+
+def _explored(
+    source: Source,
+    policy: Policy,
+    scenario: Scenario,
+    asked: Sequence[str] | None,
+    max_states: int,
+    max_seconds: float,
+    progress: Callable[[str], None],
+) -> VerificationResult:
+    """Every expectation judged over every schedule, beside the run of the default answers."""
+    from policy_engine.proving import explore, open_names
+    from policy_engine.proving.verdicts import verdict
+
+    opened = _open_names(asked, scenario.file.choices.model_fields_set, open_names)
+    workload, choices = scenario.workload(policy, ranges=True), scenario.choices()
+    expectations.require_some(scenario)
+    if scenario.file.decisions:
+        raise scenario.document.error(("decisions",), "fixes moves, so there is one schedule; leave --all-choices out")
+    run = run_workload(policy, workload, choices)
+    found: list[Verdict] = []
+    explorations = explore(policy, scenario, opened, max_states=max_states, max_seconds=max_seconds)
+    for number in range(len(scenario.expect)):
+        progress(f"{scenario.source}: expectation {number + 1} of {len(scenario.expect)}")
+        written = scenario.document.data["expect"][number]
+        try:
+            exploration = next(explorations)
+        except InputError as error:
+            raise scenario.document.error(("expect", number), error.message) from error
+        line = scenario.line(number)
+        found.append(verdict(exploration, run, written=written, file=scenario.source, line=line))
+    return VerificationResult(source, scenario, run, tuple(found), opened)
+
+
+def _open_names(
+    asked: Sequence[str] | None, given: Collection[str], names: Callable[..., tuple[str, ...]]
+) -> tuple[str, ...]:
+    try:
+        return names(asked, given)
+    except ValueError as error:
+        raise InputError(str(error), key="open") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ProofResult:
+    """A property judged over every workload of so many jobs."""
+
+    report: ProofReport = field(repr=False)
+
+    @property
+    def verdict(self) -> Answer:
+        """``holds``, ``fails``, ``depends`` or ``undecided``."""
+        return self.report.verdict
+
+    @property
+    def property(self) -> Verdict:
+        """The verdict with what it hinges on and what breaks it."""
+        return self.report.judged
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the data of its JSON."""
+        return self.report.data()
+
+    def to_json(self) -> str:
+        """The result as JSON."""
+        return json.text(self.to_dict())
+
+
+def prove(
+    policy: PolicySource,
+    property: str,  # noqa: A002 - what the command line calls it
+    *,
+    jobs: int,
+    sizes: Sequence[int] = (1,),
+    priorities: Sequence[int] = (0,),
+    open: Sequence[str] | None = None,  # noqa: A002
+    choices: Choices | None = None,
+    stop_seconds: float = 0.0,
+    queue: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    max_states: int = MAX_STATES,
+    max_seconds: float = MAX_SECONDS,
+) -> ProofResult:
+    """Judge a property over every workload of up to so many jobs, and every schedule of it.
+
+    Args:
+        policy: as in ``simulate``.
+        property: ``within_bounds``, ``reserve_never_lent``, ``owner_reclaims``, ``no_futile_preemption``,
+            ``no_preemption_cycle``; with a value ``owner_reclaims=2m``, ``disruption_ratio=2``, ``starts_within=10m``.
+        jobs: the most jobs of a workload; they come to any share at any time and end at any time.
+        sizes: instances of a job.
+        priorities: of a job.
+        open: the choices that are answered in every way; None for all of them.
+        choices: answers to the others.
+        stop_seconds: from a preemption to the release of its capacity.
+        queue: as in ``simulate``.
+        parameters: as in ``simulate``.
+        max_states: states to look at before it is ``undecided``.
+        max_seconds: seconds to look before it is ``undecided``.
+
+    Raises:
+        InputError: the policy cannot be read; there is no such property or choice; a number is out of range.
+    """
+    from policy_engine.proving import open_names
+    from policy_engine.proving import prove as explored
+    from policy_engine.proving.properties import property_of
+    from policy_engine.proving.verdicts import verdict
+
+    try:
+        wanted = property_of(property)
+    except ValueError as error:
+        raise InputError(str(error), key="property") from error
+    _check_numbers(jobs=(1, None, [jobs]), sizes=(1, None, sizes), priorities=(0, MAX_PRIORITY, priorities))
+    source = _source(policy, parameters)
+    ready = source.queue(queue).policy()
+    opened = _open_names(open, (), open_names)
+    answers, timing = choices or Choices(), Timing(stop_seconds=stop_seconds)
+    found = explored(
+        ready,
+        wanted,
+        opened,
+        answers,
+        jobs=jobs,
+        sizes=sizes,
+        priorities=priorities,
+        stop_seconds=stop_seconds,
+        max_states=max_states,
+        max_seconds=max_seconds,
+    )
+    broken = None if found.counterexample is None else found.counterexample.run
+    named = broken or run_workload(ready, Workload((), timing=timing), answers)
+    workloads = Workloads(jobs, tuple(sizes), tuple(priorities))
+    shown = verdict(found, named)
+    return ProofResult(ProofReport(source, ready, workloads, shown, opened, answers, timing, broken))
+
+
+def _check_numbers(**given: tuple[int, int | None, Sequence[int]]) -> None:
+    """Raises InputError for a number that is not from the first to the second."""
+    for key, (least, most, numbers) in given.items():
+        for number in numbers:
+            if number < least or (most is not None and number > most):
+                allowed = f"{least} or more" if most is None else f"{least} to {most}"
+                raise InputError(f"{number} is out of range: {allowed}", key=key)
 
 
 @contextmanager

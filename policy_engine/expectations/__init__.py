@@ -15,7 +15,7 @@ from policy_engine.expectations.hinges import resting
 from policy_engine.expectations.jobs import describe_at, describe_job, judge_at, judge_job
 from policy_engine.expectations.properties import describe_always, describe_never, judge_always, judge_never
 from policy_engine.expectations.shares import describe_queue, describe_share, judge_queue, judge_share
-from policy_engine.expectations.verdict import Answer, Verdict, Verification
+from policy_engine.expectations.verdict import Answer, Counterexample, Verdict, Verification
 from policy_engine.policy import Policy
 from policy_engine.simulation import Run, simulate
 from policy_engine.workload.expected import (
@@ -29,7 +29,17 @@ from policy_engine.workload.expected import (
 )
 from policy_engine.workload.scenario import Scenario
 
-__all__ = ["Answer", "Verdict", "Verification", "describe", "judge", "judge_one", "verify"]
+__all__ = [
+    "Answer",
+    "Counterexample",
+    "Verdict",
+    "Verification",
+    "describe",
+    "judge",
+    "judge_one",
+    "require_some",
+    "verify",
+]
 
 
 def verify(policy: Policy, scenario: Scenario) -> Verification:
@@ -39,11 +49,16 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     nothing is not a pass.
     """
     workload, choices = scenario.workload(policy), scenario.choices()
-    if not scenario.expect:
-        raise InputError("expects nothing; say what should hold under 'expect'", file=scenario.source)
+    require_some(scenario)
     run = simulate(policy, workload, choices, chooser=scenario.chooser(workload))
     verdicts = resting(run, judge(run, scenario), lambda other: judge(other, scenario))
     return Verification(policy, scenario, run, verdicts)
+
+
+def require_some(scenario: Scenario) -> None:
+    """Raises InputError where the scenario expects nothing."""
+    if not scenario.expect:
+        raise InputError("expects nothing; say what should hold under 'expect'", file=scenario.source)
 
 
 def judge(run: Run, scenario: Scenario) -> tuple[Verdict, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from policy_engine.policy import Policy
 from policy_engine.simulation import Run
@@ -26,6 +27,20 @@ _WORST_FIRST: Final = (Answer.FAILS, Answer.DEPENDS, Answer.UNDECIDED, Answer.HO
 
 
 @dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A schedule that breaks an expectation, ready to be shown: it has been run again, and breaks it."""
+
+    scenario: Mapping[str, Any]
+    """The scenario file that replays it, as data."""
+    text: str
+    """The same as YAML."""
+    drawing: tuple[str, ...]
+    """Line by line what happens at each instant, and the instances of each share just after it."""
+    departures: tuple[str, ...]
+    """The moves that the choices by themselves would not have made, in words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One expectation, judged."""
 
@@ -41,8 +56,10 @@ class Verdict:
     rests_on: tuple[str, ...] | None = None
     """The open choices of which another answer, by itself, would change the verdict: AWS does not document them.
     None where that was not looked into."""
-    counterexample: str | None = None
-    """A scenario file that shows the failure."""
+    looked_at: str | None = None
+    """What an exploration of every schedule looked at; None where there was one run alone."""
+    counterexample: Counterexample | None = None
+    """Where every schedule was asked for: one that breaks it."""
     file: str | None = None
     line: int | None = None
     """Where the expectation stands, from 1."""
@@ -56,6 +73,8 @@ class Verification:
     scenario: Scenario
     run: Run
     verdicts: tuple[Verdict, ...]
+    open_choices: tuple[str, ...] | None = None
+    """The choices that were answered in every way; None: each in one, and ``run`` is what was judged."""
 
     @property
     def verdict(self) -> Answer:

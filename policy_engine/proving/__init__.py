@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import combinations, product
 from time import monotonic
 from typing import Any
@@ -183,7 +184,9 @@ def open_names(asked: Sequence[str] | None, given: Collection[str]) -> tuple[str
         return tuple(name for name in ALL if name not in given)
     for name in asked:
         if name not in BY_NAME:
-            raise ValueError(f"no choice {name!r}; there is {', '.join(ALL)}")
+            nearest = get_close_matches(name, ALL, n=1, cutoff=0.5)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"there is {', '.join(ALL)}"
+            raise ValueError(f"no choice {name!r}; {hint}")
         if name not in ALL:
             raise ValueError(f"{name!r} is a number; give it a range in the scenario")
     return tuple(name for name in ALL if name in asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
 from typing import Final
 
@@ -30,6 +30,20 @@ def rests_on(choices: Choices, timing: Timing | None) -> list[tuple[str, str]]:
     pairs.append(("engine", f"policy-engine {__version__}"))
     pairs.append(("AWS", "the live service was not consulted; the rules are those that AWS documents"))
     return pairs
+
+
+def rests_on_every_schedule(
+    choices: Choices, timing: Timing, opened: Collection[str], stop_seconds: tuple[float, float]
+) -> list[tuple[str, str]]:
+    """The same of a verdict over every schedule; ``stop_seconds`` are the least and the most that a stop takes."""
+    fixed = {name: answer for name, answer in asdict(choices).items() if name not in opened}
+    _, *others = [pair for pair in rests_on(choices, timing) if pair[0] != "by default"]
+    least, most = stop_seconds
+    if least != most:
+        both = f"{duration_text(least)} and {duration_text(most)}, and where both hold, whatever is between"
+        others = [(word, both if word == "stop_seconds" else text) for word, text in others]
+    answered = f"answered in every way: {', '.join(opened) or 'none'}"
+    return [("choices", answered), ("fixed", _listed(fixed)), *others]
 
 
 def _listed(answers: Mapping[str, object]) -> str:

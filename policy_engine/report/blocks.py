@@ -91,6 +91,15 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines that keep their breaks and indentation, in a typeface of one width."""
+
+    caption: str
+    lines: Sequence[str]
+    kind: ClassVar[str] = "listing"
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Short pairs of a word and a value."""
 
@@ -145,7 +154,7 @@ class Details:
     kind: ClassVar[str] = "details"
 
 
-Block: TypeAlias = Table | Text | Facts | Figure | Legend | Lane | Group | Details
+Block: TypeAlias = Table | Text | Listing | Facts | Figure | Legend | Lane | Group | Details
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,12 @@ def _written_out(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
+def visible_line(text: str) -> str:
+    """The same with the spaces that it begins with, for text that stands as it was laid out."""
+    shown = visible(text)
+    return " " * (len(text) - len(text.lstrip(" "))) + shown if shown else ""
+
+
 def markdown(text: str) -> str:
     """The text for a paragraph, list item or table cell of GitHub's Markdown, as itself."""
     line = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -50,4 +56,4 @@ def _block_escaped(match: re.Match[str]) -> str:
 
 def xml(text: str) -> str:
     """The text without what XML 1.0 forbids; ``<`` and ``&`` are left to the XML writer."""
-    return "\n".join(visible(line) if line else "" for line in text.split("\n"))
+    return "\n".join(visible_line(line) for line in text.split("\n"))

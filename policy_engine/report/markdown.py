@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from policy_engine.report.blocks import Badge, Block, Cell, Details, Facts, Group, Lines, Name, Page, Table, Text, Tone
-from policy_engine.report.escaping import markdown, visible
+from policy_engine.report.blocks import (
+    Badge,
+    Block,
+    Cell,
+    Details,
+    Facts,
+    Group,
+    Lines,
+    Listing,
+    Name,
+    Page,
+    Table,
+    Text,
+    Tone,
+)
+from policy_engine.report.escaping import markdown, visible, visible_line
 
 _MARKS: Final = {Tone.GOOD: "✅ ", Tone.BAD: "❌ ", Tone.UNSURE: "⚠️ ", Tone.PLAIN: ""}
 
@@ -36,6 +51,8 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
             yield from (f"- {markdown(word)}: {_cell(value)}" for word, value in block.pairs)
         elif isinstance(block, Text):
             yield from ("", markdown(block.text))
+        elif isinstance(block, Listing):
+            yield from _listing(block)
         elif isinstance(block, Group):
             yield from ("", f"#### {markdown(block.title)}")
             yield from _blocks(block.blocks)
@@ -48,6 +65,13 @@ def _folded(summary: str, blocks: Iterable[Block]) -> Iterator[str]:
     yield from ("", f"<details><summary>{html.escape(visible(summary))}</summary>")
     yield from _blocks(blocks)
     yield from ("", "</details>")
+
+
+def _listing(listing: Listing) -> Iterator[str]:
+    """Fenced with more backticks than there are in it, so that nothing in it ends the fence."""
+    lines = [visible_line(line) for line in listing.lines]
+    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+    yield from ("", f"*{markdown(listing.caption)}*", "", f"{fence}text", *lines, fence)
 
 
 def _table(table: Table) -> Iterator[str]:

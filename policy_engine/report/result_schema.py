@@ -23,6 +23,7 @@ _TIME: Final[Schema] = {"type": "number", "description": "Seconds from the scena
 _TIME_OR_NULL: Final[Schema] = {**_TIME, "type": ["number", "null"]}
 _SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
 _INSTANCE_SECONDS: Final[Schema] = {"type": "number", "minimum": 0, "description": "Instances times seconds."}
+_OPENED: Final[Schema] = {"type": "array", "items": _TEXT, "description": "Choices that were answered in every way."}
 _VERDICTS: Final = ("holds", "fails", "depends", "undecided")
 
 
@@ -32,11 +33,14 @@ def result_schema() -> Schema:
         "title": "Result",
         "description": "What --format json and --json write. Times are seconds from the scenario's zero.",
         "type": "object",
-        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in ("check", "simulation", "verification", "verifications")],
+        "oneOf": [
+            {"$ref": f"#/$defs/{name}"} for name in ("check", "simulation", "verification", "verifications", "proof")
+        ],
         "$defs": {
             "check": _check(),
             "simulation": _run("simulate", {"type": "null", "description": "Nothing is judged."}),
-            "verification": _run("verify", _enum(*_VERDICTS)),
+            "verification": _run("verify", _enum(*_VERDICTS), opened=True),
+            "proof": _proof(),
             "verifications": _verifications(),
             "policy": _policy(),
             "choices": _choices(),
@@ -107,10 +111,11 @@ def _check() -> Schema:
     )
 
 
-def _run(command: str, verdict: Schema) -> Schema:
+def _run(command: str, verdict: Schema, *, opened: bool = False) -> Schema:
     return _object(
         {
             **_head(command, verdict),
+            **({"open_choices": _OPENED} if opened else {}),
             "scenario": {"type": "string", "description": "The scenario's file."},
             "expectations": _list("expectation"),
             "jobs": _list("job"),
@@ -118,6 +123,27 @@ def _run(command: str, verdict: Schema) -> Schema:
             "shares": _list("share"),
             **_tail(),
         }
+    )
+
+
+def _proof() -> Schema:
+    numbers = {"type": "array", "items": _COUNT, "minItems": 1}
+    workloads = _object(
+        {
+            "jobs": {**_COUNT, "description": "At most so many."},
+            "sizes": {**numbers, "description": "Instances of a job."},
+            "priorities": numbers,
+        }
+    )
+    return _object(
+        {
+            **_head("verify", _enum(*_VERDICTS)),
+            "open_choices": _OPENED,
+            "workloads": workloads,
+            "expectations": {**_list("expectation"), "minItems": 1, "maxItems": 1},
+            **_tail(),
+        },
+        "Of a property over every workload: verify without a scenario.",
     )
 
 
@@ -185,7 +211,12 @@ def _expectation() -> Schema:
         },
         "file": _TEXT_OR_NULL,
         "line": _LINE,
-        "counterexample": {"type": ["string", "null"], "description": "A scenario file that replays."},
+        "looked_at": {"type": ["string", "null"], "description": "Of --all-choices: states, depth, reductions."},
+        "counterexample": {
+            "type": ["object", "null"],
+            "required": ["expect"],
+            "description": "Of --all-choices: a scenario file, on which the expectation fails.",
+        },
     }
 
 

@@ -15,8 +15,22 @@ from rich.console import Console, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text as Styled
 
-from policy_engine.report.blocks import Badge, Block, Cell, Details, Facts, Group, Lines, Name, Page, Table, Text, Tone
-from policy_engine.report.escaping import visible
+from policy_engine.report.blocks import (
+    Badge,
+    Block,
+    Cell,
+    Details,
+    Facts,
+    Group,
+    Lines,
+    Listing,
+    Name,
+    Page,
+    Table,
+    Text,
+    Tone,
+)
+from policy_engine.report.escaping import visible, visible_line
 
 _STYLES: Final = {Tone.GOOD: "green", Tone.BAD: "bold red", Tone.UNSURE: "yellow", Tone.PLAIN: ""}
 
@@ -71,12 +85,12 @@ def _heading(title: str) -> Styled:
 def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
     """Charts and their legends are for the page; everything else is shown, folded or not."""
     for number, block in enumerate(blocks):
-        if isinstance(block, Table):
-            if number:
-                yield ""
+        if number and isinstance(block, Table | Listing | Group):
+            yield ""
+        if isinstance(block, Table | Listing):
             if block.caption:
                 yield Styled(visible(block.caption), style="italic")
-            yield _table(block, width)
+            yield _table(block, width) if isinstance(block, Table) else _listing(block)
         elif isinstance(block, Facts):
             yield _facts(block.pairs, width)
         elif isinstance(block, Text):
@@ -96,6 +110,15 @@ def _table(table: Table, width: int) -> Grid:
         grid.add_column(title, justify="right" if column.is_number else "left", overflow="fold", width=fitting)
     for row in rows:
         grid.add_row(*row)
+    return grid
+
+
+def _listing(listing: Listing) -> Grid:
+    lines = [Styled(visible_line(line)) for line in listing.lines]
+    grid = Grid.grid()
+    grid.add_column(no_wrap=True, width=max((cell_len(line.plain) for line in lines), default=0))
+    for line in lines:
+        grid.add_row(line)
     return grid
 
 

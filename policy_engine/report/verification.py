@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from policy_engine.expectations import Answer, Verdict, Verification
-from policy_engine.report import json, runs
-from policy_engine.report.basis import INSTANT, rests_on
+from policy_engine.report import counterexamples, json, runs
+from policy_engine.report.basis import INSTANT, rests_on, rests_on_every_schedule
 from policy_engine.report.blocks import Badge, Block, Column, Lines, Page, Section, Table, Text, Tone
 from policy_engine.report.junit import Case, Outcome, Suite
 from policy_engine.report.sarif import Result, Rule
@@ -38,6 +38,10 @@ _TIMED: Final = frozenset(
 _MARK: Final = " *"
 
 
+Judged: TypeAlias = tuple[Verdict, bool]
+"""A verdict, and whether it rests on stopping being instant because nobody said how long it takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """One scenario, verified."""
@@ -51,8 +55,8 @@ class Verified:
         """The scenario's file."""
         return self.verification.scenario.source
 
-    def judged(self) -> Iterator[tuple[Verdict, bool]]:
-        """Every verdict, and whether it rests on stopping being instant because nobody said how long it takes."""
+    def judged(self) -> Iterator[Judged]:
+        """Every verdict."""
         instant = not self.verification.run.workload.timing.stop_seconds
         for expectation, verdict in zip(self.verification.scenario.expect, self.verification.verdicts, strict=True):
             yield verdict, instant and _is_timed(expectation)
@@ -80,21 +84,22 @@ class VerificationReport:
 
     def summary(self) -> Page:
         """The verdicts."""
-        return self._page(self._verdict_sections(_narrow_verdict_table))
+        return self._page([*self._verdict_sections(narrow_verdict_table), *self._counterexamples()])
 
     def head(self) -> Page:
         """The verdicts, name and message side by side."""
-        return self._page(self._verdict_sections(_verdict_table))
+        return self._page([*self._verdict_sections(verdict_table), *self._counterexamples()])
 
     def page(self) -> Page:
         """The verdicts, and what happened folded away."""
         happened = [Section(story.ident, title, list(runs.folded(story))) for title, story in self.stories()]
-        return self._page([*self._verdict_sections(_verdict_table), *happened])
+        broken = self._counterexamples(folded=True)
+        return self._page([*self._verdict_sections(verdict_table), *broken, *happened])
 
     def stories(self) -> list[tuple[str, Story]]:
         """What happened in each scenario."""
         return [
-            (self._title("What happened", one), runs.story(f"run-{number}", one.verification.run))
+            (self._title(_happening(one.verification), one), runs.story(f"run-{number}", one.verification.run))
             for number, one in enumerate(self.verified)
         ]
 
@@ -104,16 +109,28 @@ class VerificationReport:
         return Page(
             command="verify",
             title=f"{holding} of {plural(len(verdicts), 'expectation')} hold{'s' if len(verdicts) == 1 else ''}",
-            verdict=_badge(self.verdict),
+            verdict=badge(self.verdict),
             sources=list(dict.fromkeys(source for one in self.verified for source in _sources(one))),
             sections=sections,
             rests_on=self._basis(),
         )
 
-    def _verdict_sections(self, table: Callable[[Verified], Table]) -> list[Section]:
+    def _verdict_sections(self, table: Callable[[Iterable[Judged]], Table]) -> list[Section]:
         return [
-            Section(f"verdicts-{number}", self._title("Expectations", one), [table(one), *_notes(one)])
+            Section(f"verdicts-{number}", self._title("Expectations", one), [table(one.judged()), *_notes(one)])
             for number, one in enumerate(self.verified)
+        ]
+
+    def _counterexamples(self, *, folded: bool = False) -> list[Section]:
+        return [
+            section
+            for number, one in enumerate(self.verified)
+            for section in counterexamples.sections(
+                f"counterexamples-{number}",
+                self._title("Counterexamples", one),
+                one.verification.verdicts,
+                folded=folded,
+            )
         ]
 
     def _title(self, what: str, one: Verified) -> str:
@@ -154,7 +171,7 @@ class VerificationReport:
         return [
             Suite(
                 name=one.scenario,
-                cases=[_case(verdict, instant) for verdict, instant in one.judged()],
+                cases=[case(verdict, instant) for verdict, instant in one.judged()],
                 properties=[("policy", one.source.description), *self._basis()],
             )
             for one in self.verified
@@ -162,18 +179,22 @@ class VerificationReport:
 
     def findings(self) -> list[Result]:
         """The expectations that do not hold."""
-        return [
-            Result(
-                rule=_RULE,
-                level="error" if _OUTCOMES[verdict.verdict] is Outcome.FAILED else "warning",
-                message=f"{verdict.name}: {verdict.verdict}: {_told(verdict, instant)}",
-                file=verdict.file,
-                line=verdict.line,
-            )
-            for one in self.verified
-            for verdict, instant in one.judged()
-            if verdict.verdict is not Answer.HOLDS
-        ]
+        return results(judged for one in self.verified for judged in one.judged())
+
+
+def results(judged: Iterable[Judged]) -> list[Result]:
+    """What SARIF has of those that do not hold."""
+    return [
+        Result(
+            rule=_RULE,
+            level="error" if _OUTCOMES[verdict.verdict] is Outcome.FAILED else "warning",
+            message=f"{verdict.name}: {verdict.verdict}: {_told(verdict, instant)}",
+            file=verdict.file,
+            line=verdict.line,
+        )
+        for verdict, instant in judged
+        if verdict.verdict is not Answer.HOLDS
+    ]
 
 
 def _sources(one: Verified) -> list[tuple[str, str]]:
@@ -184,6 +205,9 @@ def _sources(one: Verified) -> list[tuple[str, str]]:
 
 def _basis(verification: Verification) -> list[tuple[str, str]]:
     run = verification.run
+    if verification.open_choices is not None:
+        stops = verification.scenario.stop_seconds
+        return rests_on_every_schedule(run.choices, run.workload.timing, verification.open_choices, stops)
     first, *others = rests_on(run.choices, run.workload.timing)
     return [first, ("sensitivity", _sensitivity(verification.verdicts)), *others]
 
@@ -199,24 +223,29 @@ def _sensitivity(verdicts: Sequence[Verdict]) -> str:
     return f"another answer to {' or '.join(names)}, by itself, changes a verdict"
 
 
-def _badge(answer: Answer, mark: str = "") -> Badge:
+def _happening(verification: Verification) -> str:
+    return "What happened" if verification.open_choices is None else "One of the schedules"
+
+
+def badge(answer: Answer, mark: str = "") -> Badge:
+    """The verdict as a word that stands out."""
     return Badge(answer.value + mark, _TONES[answer])
 
 
-def _verdict_table(one: Verified) -> Table:
+def verdict_table(judged: Iterable[Judged]) -> Table:
     """Name, verdict and message side by side."""
     rows = [
-        (Lines(_expected(verdict)), _badge(verdict.verdict, _MARK * instant), Lines(_happened(verdict)))
-        for verdict, instant in one.judged()
+        (Lines(_expected(verdict)), badge(verdict.verdict, _MARK * instant), Lines(_happened(verdict)))
+        for verdict, instant in judged
     ]
     return Table("", [Column("Expectation"), Column("Verdict"), Column("What happened")], rows)
 
 
-def _narrow_verdict_table(one: Verified) -> Table:
+def narrow_verdict_table(judged: Iterable[Judged]) -> Table:
     """The verdict, and the rest beside it: three columns of prose do not fit into 80 characters."""
     rows = [
-        (_badge(verdict.verdict, _MARK * instant), Lines([verdict.name, *_happened(verdict), *_expected(verdict)[1:]]))
-        for verdict, instant in one.judged()
+        (badge(verdict.verdict, _MARK * instant), Lines([verdict.name, *_happened(verdict), *_expected(verdict)[1:]]))
+        for verdict, instant in judged
     ]
     return Table("", [Column("Verdict"), Column("Expectation, what happened, and why it matters")], rows)
 
@@ -236,6 +265,8 @@ def _happened(verdict: Verdict) -> list[str]:
         lines.append(f"depends on {', '.join(verdict.depends_on)}")
     if verdict.rests_on:
         lines.append(f"another answer to {' or '.join(verdict.rests_on)} changes this")
+    if verdict.looked_at is not None:
+        lines.append(f"looked at {verdict.looked_at}")
     if verdict.verdict is not Answer.HOLDS and verdict.file is not None:
         lines.append(f"{verdict.file}:{verdict.line}")
     return lines
@@ -245,12 +276,18 @@ def _told(verdict: Verdict, instant: bool) -> str:
     return f"{verdict.message} ({INSTANT})" if instant else verdict.message
 
 
-def _case(verdict: Verdict, instant: bool) -> Case:
+def case(verdict: Verdict, instant: bool) -> Case:
+    """The verdict as a test case."""
     lines = [_told(verdict, instant)]
+    if verdict.depends_on:
+        lines.append(f"depends on {', '.join(verdict.depends_on)}")
     if verdict.because:
         lines.append(f"because {verdict.because}")
     if verdict.file is not None:
         lines.append(f"{verdict.file}:{verdict.line}")
+    if verdict.looked_at is not None:
+        lines.append(f"looked at {verdict.looked_at}")
+    lines += counterexamples.lines(verdict)
     return Case(verdict.name, _OUTCOMES[verdict.verdict], verdict.message, "\n".join(lines))
 
 
@@ -261,14 +298,16 @@ def _data(one: Verified) -> dict[str, Any]:
         **json.head("verify", one.source, verification.policy.queue),
         "scenario": one.scenario,
         "choices": json.choices(run.choices),
+        "open_choices": [] if verification.open_choices is None else verification.open_choices,
         "verdict": verification.verdict,
-        "expectations": [_expectation(verdict, instant) for verdict, instant in one.judged()],
+        "expectations": [expectation_data(verdict, instant) for verdict, instant in one.judged()],
         **runs.data(run),
         **json.basis(run.choices, run.workload.timing),
     }
 
 
-def _expectation(verdict: Verdict, instant: bool) -> dict[str, Any]:
+def expectation_data(verdict: Verdict, instant: bool) -> dict[str, Any]:
+    """The verdict as JSON has it."""
     return {
         "name": verdict.name,
         "verdict": verdict.verdict,
@@ -277,7 +316,8 @@ def _expectation(verdict: Verdict, instant: bool) -> dict[str, Any]:
         "note": INSTANT if instant else None,
         "because": verdict.because,
         "rests_on": verdict.rests_on,
+        "looked_at": verdict.looked_at,
         "file": verdict.file,
         "line": verdict.line,
-        "counterexample": verdict.counterexample,
+        "counterexample": None if verdict.counterexample is None else verdict.counterexample.scenario,
     }

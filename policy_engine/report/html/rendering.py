@@ -29,7 +29,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["breakable"] = _breakable
+    environment.filters |= {"breakable": _breakable, "indented": _indented}
     environment.filters["laid_out"] = _laid_out
     # our own style sheet; it must reach the page as it was hashed
     style = Markup(css)  # noqa: S704
@@ -45,6 +45,12 @@ def _shown(value: object) -> object:
 def _laid_out(lines: Sequence[str]) -> Markup:
     """Lines, escaped, one below the other."""
     return Markup("\n").join(escape(visible_line(line)) for line in lines)
+
+
+def _indented(line: str) -> Markup:
+    """A line of a listing, escaped, with its indentation."""
+    indent = len(line) - len(line.lstrip(" "))
+    return escape(" " * indent + visible(line))
 
 
 _LONG_WORD: Final = re.compile(r"(\S{13,})")
