@@ -6,17 +6,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from policy_engine.outcome import job_outcomes
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Exit, Job, Timing, Workload
 from policy_engine.scheduler.moves import TooManyMovesError as FirstTooManyMovesError
 from policy_engine.simulation import simulate
-from tests.oracle.engine import TooManyMovesError, run
+from tests.oracle.engine import TooManyMovesError
+from tests.oracle.engine import run as by_words
 from tests.oracle.generator import Scenario
 from tests.oracle.world import Entry
 
 OWN_WORDS = {"failed", "terminated"}
 """Kinds whose reason is the engine's own wording, but for the one that AWS documents."""
 TIME_LIMIT = "Terminated by JobStateTimeLimit"
+END = float("inf")
+"""Stands for the end of the run, when the log is followed by how each job stands: its state and what it lost."""
+DISPATCHED = dict.fromkeys(("SCHEDULED", "STARTING", "RUNNING"), "DISPATCHED")
 NO_REST: list[Entry] = [(0.0, "no rest", None, None, None, None)]
 """Of an engine that stops with an error: it made too many moves at one instant."""
 
@@ -71,24 +76,32 @@ def compare(scenario: Scenario) -> Comparison:
 
 
 def by_first(scenario: Scenario) -> list[Entry]:
-    """The log of the engine under test, in the words of the second."""
+    """The log of the engine under test and what became of each job, in the words of the second."""
     jobs = scenario.workload.jobs
     try:
-        log = simulate(scenario.declared(), scenario.workload, scenario.choices).log
+        run = simulate(scenario.declared(), scenario.workload, scenario.choices)
     except FirstTooManyMovesError:
         return NO_REST
     names = [*(job.name for job in jobs), None]
-    return [
+    log = [
         _compared((at, str(kind), names[job], names[by], None if why is None else str(why), detail))
-        for at, kind, job, by, why, detail in log.rows
+        for at, kind, job, by, why, detail in run.log.rows
+    ]
+    return log + [
+        (END, "stands", job.name, None, DISPATCHED.get(job.state, job.state), job.lost_instance_seconds)
+        for job in job_outcomes(run)
     ]
 
 
 def by_second(scenario: Scenario) -> list[Entry]:
     try:
-        return list(map(_compared, run(scenario.declared(), scenario.workload, scenario.choices).log))
+        run = by_words(scenario.declared(), scenario.workload, scenario.choices)
     except TooManyMovesError:
         return NO_REST
+    ends: list[Entry] = [
+        (END, "stands", name, None, outcome.state, outcome.lost_instance_seconds) for name, outcome in run.jobs.items()
+    ]
+    return list(map(_compared, run.log)) + ends
 
 
 def _compared(entry: Entry) -> Entry:

@@ -334,13 +334,7 @@ CASES = [
 ]
 
 
-NOT_YET = pytest.mark.xfail(reason="the first engine does not look again at the heads that this may move")
-OPEN = ("C17 no: a front job that is terminated", "an end in another share")
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, id=c.about, marks=[NOT_YET] if c.about.startswith(OPEN) else []) for c in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.about))
 def test_both_engines_do_as_the_specification_says(case: Case) -> None:
     for log in (by_first(case.scenario()), by_second(case.scenario())):
         now = [entry for entry in log if entry[0] == case.at and entry[1] != "submitted"]
