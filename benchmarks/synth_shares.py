@@ -6,8 +6,9 @@ Both ways run in processes of their own, in turn (and in the other order every s
 CDK's own validation off, as it would swamp the difference. The L1s stand at the same paths, in plain scopes, since a
 logical id is made of the path: only so is it the same template. That it is, is checked before anything is timed.
 
-Prints the ratio of the medians for the work (declare and synthesise) and for the whole process (interpreter, imports
-and kernel included). Exits 1 where the ratio of the work is above the limit.
+Prints the ratio of the medians for the work (declare and synthesise), the whole process (interpreter, imports and
+kernel included) and its processor time. Exits 1 where the last is above the limit: on a machine with other things to
+do, it alone says something.
 """
 
 import argparse
@@ -174,8 +175,8 @@ def report(times: dict[str, list[tuple[float, float, float]]], limit: float) -> 
     print(f"{'':10}  {'work':>7}  {'process':>7}  {'cpu':>7}")
     for way, row in medians.items():
         print(f"{way:10}  {row[0]:7.3f}  {row[1]:7.3f}  {row[2]:7.3f}")
-    print(f"{'ratio':10}  {ratios[0]:7.3f}  {ratios[1]:7.3f}  {ratios[2]:7.3f}   at most {limit}")
-    return bool(max(ratios[:2]) <= limit)
+    print(f"{'ratio':10}  {ratios[0]:7.3f}  {ratios[1]:7.3f}  {ratios[2]:7.3f}  <= {limit}")
+    return bool(ratios[2] <= limit)
 
 
 def main() -> int:
