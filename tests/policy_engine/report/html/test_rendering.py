@@ -20,6 +20,7 @@ from policy_engine.report.blocks import (
     Lane,
     Legend,
     Lines,
+    Listing,
     Name,
     Page,
     Section,
@@ -108,6 +109,12 @@ def test_long_words_may_be_broken_and_short_ones_may_not() -> None:
     assert cell("qs1_job_high") == "qs1_job_high"
     assert cell("a_team/with_a_name.of-25") == "a_<wbr>team/<wbr>with_<wbr>a_<wbr>name.<wbr>of-<wbr>25"
     assert cell("x" * 25) == "<wbr>".join(["x" * 10, "x" * 10, "x" * 5])
+
+
+def test_a_listing_keeps_its_lines_and_their_indentation() -> None:
+    page = Page("", "", Badge(""), [], [Section("one", "One", [Listing("", ["jobs:", "  - {name: <b>,  at: 1}", ""])])])
+    lines = re.findall(r"<span>([^<]*)</span>", render(page).partition("<pre>")[2].partition("</pre>")[0])
+    assert lines == ["jobs:", "  - {name: &lt;b&gt;,  at: 1}", ""]
 
 
 def test_the_policy_lets_the_pages_own_style_sheet_through_and_no_more() -> None:
