@@ -335,14 +335,14 @@ class Pass:
             if look.starts or look.inside:
                 return
             if any(count > state.limit[cell] for cell, _, count in state.demand[look.job]) and all(
-                self._own_part_suffices(cell, unit, count) for cell, unit, count in state.demand[look.job]
+                self.own_part_suffices(cell, unit, count) for cell, unit, count in state.demand[look.job]
             ):
                 for victims in self._sets(look.job, Kind.CROSS, partly=True):
                     yield Move(look.job, victims)
 
         return self._offers(looks, moves)
 
-    def _own_part_suffices(self, cell: int, unit: int, count: int) -> bool:
+    def own_part_suffices(self, cell: int, unit: int, count: int) -> bool:
         """Is all of the count that cannot be had back as the share's own idle without stopping anyone?"""
         state = self.state
         own = max(0, min(count, state.limit[cell] - state.after[cell]))
