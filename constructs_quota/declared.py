@@ -5,7 +5,7 @@ The rules themselves are those of :mod:`policy_engine.policy`; here they only ge
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -108,3 +108,21 @@ class Refusal:
         if self._lines:
             path = f"{self._scope.node.path}/{self._id}".lstrip("/")
             raise ValueError("\n".join(f"{path}: {line}" for line in self._lines))
+
+
+FIXED_NAME: Final = "QM110"
+"""The finding of a fixed name, as ``check`` has it; what one acknowledges."""
+
+
+def warn_of_fixed_name(resource: cdk.CfnResource, name: str | None, loss: str) -> None:
+    """Warn where a resource is given a name, which CloudFormation cannot replace; ``loss`` is what a rename costs.
+
+    Source: a change that replaces a resource makes the new one before it deletes the old one, and the two cannot have
+    one name (issue 2463 of cloudformation-coverage-roadmap).
+    """
+    if name is not None:
+        cdk.Validations.of(resource).add_warning(
+            FIXED_NAME,
+            f"a fixed name, {name!r}: a change that replaces the resource fails with a conflict (409), and a new name"
+            f" {loss}. Leave the name out, or acknowledge {FIXED_NAME} with the reason for it",
+        )

@@ -19,7 +19,7 @@ from aws_cdk.interfaces.aws_batch import (
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text
+from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
 from constructs_quota.service_environment import (
     ImportedServiceEnvironment,
@@ -155,6 +155,7 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
         self._shares = {}
         if isinstance(service_environment, ServiceEnvironmentBase):
             service_environment._queue = self
+        warn_of_fixed_name(self, job_queue_name, "deletes the queue and ends its jobs")
 
     # The L1's property of this name is the name given, or None; see QuotaServiceEnvironment.
     @cached_property

@@ -7,7 +7,7 @@ from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, SchedulingPolicyR
 from constructs import Construct
 
 from constructs_quota.arns import SCHEDULING_POLICY, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_text
+from constructs_quota.declared import Refusal, as_text, warn_of_fixed_name
 
 
 class SchedulingPolicyBase:
@@ -64,6 +64,7 @@ class QuotaSchedulingPolicy(batch.CfnSchedulingPolicy, SchedulingPolicyBase):
                 idle_resource_assignment_strategy="FIFO"
             ),
         )
+        warn_of_fixed_name(self, scheduling_policy_name, "needs the queue to take the new policy first")
 
 
 @jsii.implements(ISchedulingPolicyRef)

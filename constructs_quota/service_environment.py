@@ -10,7 +10,7 @@ from aws_cdk.interfaces.aws_batch import IJobQueueRef, IServiceEnvironmentRef, S
 from constructs import Construct
 
 from constructs_quota.arns import SERVICE_ENVIRONMENT, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text
+from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
 from policy_engine.policy import State
 
 
@@ -84,6 +84,7 @@ class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBas
             state=as_text(state),
         )
         self._limits = dict(capacity_limits)
+        warn_of_fixed_name(self, service_environment_name, "needs a new queue on it, as a queue keeps its environment")
 
     # The L1's property of this name is the name given, or None. jsii takes a property for one that the L1 is to use
     # instead of its own; a cached one it leaves alone.

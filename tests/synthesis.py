@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Annotations, Match
+from aws_cdk.cx_api import SynthesisMessage
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
@@ -51,6 +53,11 @@ def only(template: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The properties of the one resource of ``AWS::Batch::<kind>``."""
     (properties,) = of_type(template, kind).values()
     return properties
+
+
+def warnings_of(stack: cdk.Stack) -> list[SynthesisMessage]:
+    """The warnings of the stack's constructs."""
+    return Annotations.from_stack(stack).find_warning("*", Match.any_value())
 
 
 def number_token() -> int:

@@ -15,7 +15,7 @@ from constructs_quota import (
     State,
     StuckReason,
 )
-from tests.synthesis import number_token, of_type, only, template_of
+from tests.synthesis import number_token, of_type, only, template_of, warnings_of
 
 ARN = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
 TOO_LARGE = StuckReason.QUOTA_MANAGEMENT_LIMIT_EXCEEDED
@@ -187,6 +187,17 @@ def test_import_by_name(stack: cdk.Stack) -> None:
 def test_import_refuses_what_is_no_arn_of_a_queue(stack: cdk.Stack, arn: Any) -> None:
     with pytest.raises(ValueError, match=r"^Stack/Imported: arn: .* is not an ARN of the form .*:job-queue/NAME$"):
         QuotaJobQueue.from_job_queue_arn(stack, "Imported", arn)
+
+
+def test_warns_of_a_fixed_name(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
+    queue = QuotaJobQueue(stack, "Named", **arguments, job_queue_name="gpus")
+
+    (warning,) = warnings_of(stack)
+    assert warning.id == "/Stack/Named"
+    assert "deletes the queue and ends its jobs" in str(warning.entry.data)
+
+    cdk.Validations.of(queue).acknowledge(cdk.Acknowledgment(id="QM110", reason="submitters have it in their code"))
+    assert warnings_of(stack) == []
 
 
 class TestPolicy:

@@ -4,7 +4,7 @@ from aws_cdk import aws_batch as batch
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import QuotaSchedulingPolicy
-from tests.synthesis import only, template_of
+from tests.synthesis import only, template_of, warnings_of
 
 ARN = "arn:aws:batch:eu-west-1:123456789012:scheduling-policy/teams"
 
@@ -76,3 +76,10 @@ def test_import_refuses_another_kind_of_arn(stack: cdk.Stack) -> None:
         QuotaSchedulingPolicy.from_scheduling_policy_arn(
             stack, "Imported", ARN.replace("scheduling-policy/teams", "job-queue/q")
         )
+
+
+def test_warns_of_a_fixed_name(stack: cdk.Stack) -> None:
+    QuotaSchedulingPolicy(stack, "Named", scheduling_policy_name="teams")
+    QuotaSchedulingPolicy(stack, "Generated")
+
+    assert [(w.id, "409" in str(w.entry.data)) for w in warnings_of(stack)] == [("/Stack/Named", True)]

@@ -7,7 +7,7 @@ from aws_cdk import aws_batch as batch
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import QuotaServiceEnvironment, State
-from tests.synthesis import number_token, only, template_of
+from tests.synthesis import number_token, only, template_of, warnings_of
 
 ARN = "arn:aws:batch:eu-west-1:123456789012:service-environment/gpus"
 ONE = {"ml.g5.xlarge": 1}
@@ -139,3 +139,10 @@ def test_import_by_name(stack: cdk.Stack) -> None:
 def test_import_refuses_what_is_no_name(stack: cdk.Stack, name: Any) -> None:
     with pytest.raises(ValueError, match=r"^Stack/Imported: name: "):
         QuotaServiceEnvironment.from_service_environment_name(stack, "Imported", name)
+
+
+def test_warns_of_a_fixed_name(stack: cdk.Stack) -> None:
+    QuotaServiceEnvironment(stack, "Named", capacity_limits=ONE, service_environment_name="gpus")
+    QuotaServiceEnvironment(stack, "Generated", capacity_limits=ONE)
+
+    assert [(w.id, "409" in str(w.entry.data)) for w in warnings_of(stack)] == [("/Stack/Named", True)]
