@@ -182,7 +182,7 @@ class Pass:
                 elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
                     state.settle(share, job, can)
                     continue
-                elif not self._move(at):
+                elif not (self._move(at) if can == NEVER else self._move_one_of([Look(job, can > 0, False)], at)):
                     break
             elif not self._move(at):
                 break
@@ -234,8 +234,9 @@ class Pass:
     def _move(self, at: float) -> bool:
         """The next of moves 1 to 4; false where there is none."""
         looks = self._looks()
-        if not looks:
-            return False
+        return bool(looks) and self._move_one_of(looks, at)
+
+    def _move_one_of(self, looks: list[Look], at: float) -> bool:
         move = self._next_move(looks)
         if move is None:
             return False
@@ -255,7 +256,9 @@ class Pass:
 
     def _next_move(self, looks: list[Look]) -> Move | None:
         chooser = self.chooser
-        inside = [look for look in looks if look.inside]
+        inside = [
+            look for look in looks if look.inside and (look.starts or self.either_kind or self._some_over(look.job))
+        ]
         beyond = [look for look in looks if look.starts and not look.inside]
         stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
         move = None
@@ -272,6 +275,13 @@ class Pass:
         if move is None and stuck:
             move = chooser.move(self._in_share(stuck, inside=False), "share_order")
         return move
+
+    def _some_over(self, job: int) -> bool:
+        """Is some share over its limit on a unit of the job?"""
+        for _, unit, _ in self.state.demand[job]:  # noqa: SIM110 - any() takes twice as long
+            if self.state.over[unit]:
+                return True
+        return False
 
     def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
         """Move 1: heads inside their own limit start, or have other shares' jobs stopped."""
@@ -351,7 +361,7 @@ class Pass:
 
     def _sets(self, job: int, kind: Kind, *, partly: bool = False) -> Iterable[Sequence[int]]:
         state = self.state
-        if kind is not Kind.OWN and not any(state.over[unit] for _, unit, _ in state.demand[job]):
+        if kind is not Kind.OWN and not self._some_over(job):
             return ()
         return self.chooser.sets(Search(state, job, kind, partly=partly))
 

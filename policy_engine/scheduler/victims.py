@@ -13,7 +13,7 @@ from enum import IntFlag
 from itertools import combinations
 from typing import NamedTuple
 
-from policy_engine.scheduler.state import RunKey, State
+from policy_engine.scheduler.state import Demand, RunKey, State
 
 
 class Kind(IntFlag):
@@ -178,6 +178,10 @@ class Search:
 
     def chosen(self) -> list[int] | None:
         """The set that the rule of C8 stops, in the order taken; None where there is none."""
+        if self._counting_suffices():
+            found, walked_out = self._chosen_by_count()
+            if not walked_out:
+                return found
         taken = self.taken()
         if taken is None or self.state.choices.victims == "fewest_jobs":
             return taken
@@ -193,6 +197,49 @@ class Search:
         if taken is None and self.kind is not Kind.OWN:
             taken = self._depth_first([], frozenset())
         return taken
+
+    def _counting_suffices(self) -> bool:
+        """Is a set legal as soon as it has enough instances? So it is on one unit, where nobody keeps what is freed."""
+        state, choices = self.state, self.state.choices
+        return (
+            len(state.demand[self.job]) == 1
+            and self.kind is not Kind.MIXED
+            and not self.partly
+            and choices.victims in ("borrowed_first", "lowest_priority")
+            and choices.unallocated == "unusable"
+            and choices.blocked_owner_lends == "yes"
+            and not any(state.keeps[cell] for cell, _ in self.cells)
+        )
+
+    def _chosen_by_count(self) -> tuple[list[int] | None, bool]:
+        """What ``chosen`` comes to, by counting instances; true where only the search can tell."""
+        state = self.state
+        ((cell, unit, count),) = state.demand[self.job]
+        lacking = count - state.room_after(cell, unit, state.pool[unit])
+        taken: list[int] = []
+        sizes: list[int] = []
+        if self.kind is Kind.OWN:
+            lacking = max(lacking, state.after[cell] + count - state.bound[cell])
+            for key in state.runners[cell]:
+                if key[0] >= self.priority:
+                    break
+                taken.append(-key[3])
+                sizes.append(_count_on(state.demand[-key[3]], cell))
+                lacking -= sizes[-1]
+                if lacking <= 0:
+                    return _without_spare(taken, sizes, -lacking), False
+            return None, False
+        if state.after[cell] + count > state.limit[cell] or sum(state.after[c] for c, _ in self.cells) < lacking:
+            return None, False
+        while lacking > 0:
+            victim = self._next_cross(taken, set(taken))
+            if victim is None:
+                return None, True
+            taken.append(victim)
+            base = state.share_of[victim] * len(state.unit_names)
+            sizes.append(_count_on(state.demand[victim], base + unit))
+            lacking -= sizes[-1]
+        return _without_spare(taken, sizes, -lacking), False
 
     def _smallest(self) -> list[int] | None:
         """The smallest legal set; among those the first in the order of taking."""
@@ -375,6 +422,25 @@ class Search:
         own = [victim for victim in victims if self.state.share_of[victim] == self.share]
         cross = [victim for victim in victims if self.state.share_of[victim] != self.share]
         return self.fits(own) or self.fits(cross)
+
+
+def _count_on(demand: Demand, cell: int) -> int:
+    """Instances that a job of this demand holds on the cell."""
+    for other, _, count in demand:
+        if other == cell:
+            return count
+    return 0
+
+
+def _without_spare(taken: list[int], sizes: list[int], spare: int) -> list[int]:
+    """Walk back from the last but one; put back every job whose instances can be spared."""
+    kept = [taken[-1]]
+    for victim, size in zip(reversed(taken[:-1]), reversed(sizes[:-1]), strict=True):
+        if size <= spare:
+            spare -= size
+        else:
+            kept.append(victim)
+    return kept[::-1]
 
 
 def most_taken(must: list[int], may: list[int], excess: int) -> int:

@@ -1,0 +1,274 @@
+"""How fast the scheduler is, beside simulators that people know, on the same jobs and with the same answers.
+
+    python benchmarks/scheduler.py [fifo|preemption|shares|growth|memory ...] [--jobs N] [--rounds N]
+
+Each figure is the median of the rounds. Every measurement is a process of its own, the engines take turns, and the
+start (or finish) times of all jobs are compared before anything is printed: a fast wrong engine is no engine. Needs the
+dependency group ``benchmarks`` (SimPy, Ciw).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import platform
+import random
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from statistics import median
+from time import perf_counter
+
+from policy_engine.policy import Policy
+from policy_engine.scheduler.jobs import Job, Workload
+from policy_engine.scheduler.log import Kind
+from policy_engine.simulation import Run, simulate
+
+UNIT = "ml.g5.xlarge"
+Jobs = list[tuple[float, int, float, int]]
+"""(submit, instances, duration, priority), by submit time."""
+
+
+def fifo_jobs(count: int) -> Jobs:
+    """1-8 instances, lognormal durations, load 0.9 on 100 instances."""
+    return _jobs(count, sizes=(1, 8), capacity=100, load=0.9, priorities=1)
+
+
+def preemption_jobs(count: int) -> Jobs:
+    """Single instances, 5 priorities, load 0.95 on 50 instances."""
+    return _jobs(count, sizes=(1, 1), capacity=50, load=0.95, priorities=5)
+
+
+def _jobs(count: int, sizes: tuple[int, int], capacity: int, load: float, priorities: int) -> Jobs:
+    rng = random.Random(1)  # noqa: S311 - a workload, not a secret
+    durations = [rng.lognormvariate(5.0, 1.0) for _ in range(count)]
+    instances = [rng.randint(*sizes) for _ in range(count)]
+    gap = sum(d * n for d, n in zip(durations, instances, strict=True)) / count / (capacity * load)
+    at, jobs = 0.0, []
+    for duration, size in zip(durations, instances, strict=True):
+        at += rng.expovariate(1 / gap)
+        jobs.append((at, size, duration, rng.randrange(priorities)))
+    return jobs
+
+
+# --- the engines: seconds, and one time per job ----------------------------------------------------
+
+
+def _one_share(jobs: Jobs, capacity: int, in_share: bool) -> tuple[Policy, Workload]:
+    limits = {UNIT: capacity}
+    share = {"capacity_limits": limits, "strategy": "RESERVE", "in_share_preemption": in_share}
+    policy = Policy.of({"service_environment": {"capacity_limits": limits}, "shares": {"s": share}})
+    named = [
+        Job(f"j{number}", "s", {UNIT: size}, priority, submit, duration)
+        for number, (submit, size, duration, priority) in enumerate(jobs)
+    ]
+    return policy, Workload(tuple(named))
+
+
+def _timed(policy: Policy, workload: Workload) -> tuple[float, Run]:
+    began = perf_counter()
+    run = simulate(policy, workload)
+    return perf_counter() - began, run
+
+
+def _last(run: Run, kind: Kind) -> list[float]:
+    times = [0.0] * len(run.workload.jobs)
+    for at, what, job, *_ in run.log.rows:
+        if what is kind:
+            times[job] = at
+    return times
+
+
+def ours_fifo(count: int) -> tuple[float, list[float]]:
+    """The engine, full event log on."""
+    seconds, run = _timed(*_one_share(fifo_jobs(count), 100, in_share=False))
+    return seconds, _last(run, Kind.STARTED)
+
+
+def simpy_fifo(count: int) -> tuple[float, list[float]]:
+    """SimPy's Container, first come, first served."""
+    import simpy
+
+    jobs = fifo_jobs(count)
+    starts = [0.0] * count
+    began = perf_counter()
+    env = simpy.Environment()
+    instances = simpy.Container(env, 100, init=100)
+
+    def job(number: int, size: int, duration: float):  # type: ignore[no-untyped-def]
+        yield instances.get(size)
+        starts[number] = env.now
+        yield env.timeout(duration)
+        yield instances.put(size)
+
+    def arrivals():  # type: ignore[no-untyped-def]
+        for number, (submit, size, duration, _) in enumerate(jobs):
+            yield env.timeout(submit - env.now)
+            env.process(job(number, size, duration))
+
+    env.process(arrivals())
+    env.run()
+    return perf_counter() - began, starts
+
+
+def ours_preemption(count: int) -> tuple[float, list[float]]:
+    """The engine with in-share preemption; a job that is stopped starts anew."""
+    seconds, run = _timed(*_one_share(preemption_jobs(count), 50, in_share=True))
+    return seconds, _last(run, Kind.FINISHED)
+
+
+def ciw_preemption(count: int) -> tuple[float, list[float]]:
+    """Ciw, priorities with preempt and restart."""
+    import ciw
+
+    jobs = preemption_jobs(count)
+
+    class Given(ciw.dists.Distribution):  # type: ignore[misc]
+        """Each job's own duration."""
+
+        def sample(self, t: object = None, ind: object = None) -> float:  # noqa: ARG002
+            return jobs[ind.id_number - 1][2]  # type: ignore[attr-defined]
+
+    arrivals: dict[int, list[float]] = {priority: [] for priority in range(5)}
+    before = dict.fromkeys(arrivals, 0.0)
+    for submit, _, _, priority in jobs:
+        arrivals[priority].append(submit - before[priority])
+        before[priority] = submit
+    classes = {priority: f"Class {4 - priority}" for priority in arrivals}
+    began = perf_counter()
+    network = ciw.create_network(
+        arrival_distributions={
+            name: [ciw.dists.Sequential([*arrivals[priority], float("inf")])] for priority, name in classes.items()
+        },
+        service_distributions={name: [Given()] for name in classes.values()},
+        number_of_servers=[50],
+        priority_classes=({name: 4 - priority for priority, name in classes.items()}, ["restart"]),
+    )
+    simulation = ciw.Simulation(network)
+    simulation.simulate_until_max_customers(count, method="Finish")
+    seconds = perf_counter() - began
+    finished = [0.0] * count
+    for record in simulation.get_all_records(only=["service"]):
+        finished[record.id_number - 1] = record.exit_date
+    return seconds, finished
+
+
+def ours_shares(count: int, shares: int) -> tuple[float, list[float]]:
+    """LEND_AND_BORROW shares that reclaim from one another, mixed sizes, load 0.95."""
+    each = 240 // shares
+    declared = {
+        f"s{number}": {"capacity_limits": {UNIT: each}, "strategy": "LEND_AND_BORROW", "in_share_preemption": False}
+        for number in range(shares)
+    }
+    policy = Policy.of({"service_environment": {"capacity_limits": {UNIT: each * shares}}, "shares": declared})
+    rng = random.Random(2)  # noqa: S311 - a workload, not a secret
+    jobs = [
+        Job(f"j{number}", f"s{rng.randrange(shares)}", {UNIT: size}, 0, submit, duration, checkpoint_every=10)
+        for number, (submit, size, duration, _) in enumerate(_jobs(count, (1, 8), 240, 0.95, 1))
+    ]
+    seconds, run = _timed(policy, Workload(tuple(jobs)))
+    return seconds, _last(run, Kind.FINISHED)
+
+
+ENGINES: dict[str, Callable[[int], tuple[float, list[float]]]] = {
+    "ours_fifo": ours_fifo,
+    "simpy_fifo": simpy_fifo,
+    "ours_preemption": ours_preemption,
+    "ciw_preemption": ciw_preemption,
+    "ours_20_shares": lambda count: ours_shares(count, 20),
+    "ours_3_shares": lambda count: ours_shares(count, 3),
+}
+
+# --- the figures -----------------------------------------------------------------------------------
+
+
+def measure(engine: str, jobs: int) -> dict[str, float | str]:
+    """One run in a process of its own: seconds, peak memory (MB), and what came out."""
+    command = [sys.executable, __file__, "--measure", engine, "--jobs", str(jobs)]
+    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+
+
+def in_turns(engines: Sequence[str], jobs: int, rounds: int, *, same_answers: bool = True) -> dict[str, float]:
+    """Engine to its median seconds."""
+    seconds: dict[str, list[float]] = {engine: [] for engine in engines}
+    answers = set()
+    for _ in range(rounds):
+        for engine in engines:
+            result = measure(engine, jobs)
+            seconds[engine].append(float(result["seconds"]))
+            answers.add(result["answer"])
+    if same_answers and len(answers) > 1:
+        raise SystemExit(f"{' and '.join(engines)} do not come to the same times")
+    return {engine: median(times) for engine, times in seconds.items()}
+
+
+def fifo(jobs: int, rounds: int) -> bool:
+    """First come, first served, beside SimPy."""
+    times = in_turns(["ours_fifo", "simpy_fifo"], jobs, rounds)
+    return _ratio(
+        f"FIFO, {jobs:,} jobs, SimPy {version('simpy')}", times["simpy_fifo"] / times["ours_fifo"], 2.0, jobs, times
+    )
+
+
+def preemption(jobs: int, rounds: int) -> bool:
+    """Preempt and restart, beside Ciw."""
+    times = in_turns(["ours_preemption", "ciw_preemption"], jobs, rounds)
+    ratio = times["ciw_preemption"] / times["ours_preemption"]
+    return _ratio(f"preempt and restart, {jobs:,} jobs, Ciw {version('ciw')}", ratio, 4.0, jobs, times)
+
+
+def shares(jobs: int, rounds: int) -> bool:
+    """20 shares beside 3."""
+    times = in_turns(["ours_20_shares", "ours_3_shares"], 2 * jobs, rounds, same_answers=False)
+    ratio = times["ours_3_shares"] / times["ours_20_shares"]
+    return _ratio(f"20 shares beside 3, {2 * jobs:,} jobs", ratio, 0.5, 2 * jobs, times)
+
+
+def growth(jobs: int, rounds: int) -> bool:
+    """Ten times the jobs."""
+    few = in_turns(["ours_fifo"], jobs // 10, rounds)["ours_fifo"]
+    many = in_turns(["ours_fifo"], jobs, rounds)["ours_fifo"]
+    print(f"growth: {jobs // 10:,} to {jobs:,} jobs takes {many / few:.1f} times the time (at most 12)")
+    return many / few <= 12
+
+
+def memory(jobs: int, _: int) -> bool:
+    """Peak memory of the whole process, log in memory."""
+    peak = float(measure("ours_fifo", jobs)["peak_mb"])
+    print(f"memory: {peak:.0f} MB for {jobs:,} jobs (at most 250)")
+    return peak <= 250
+
+
+def _ratio(what: str, ratio: float, least: float, jobs: int, times: dict[str, float]) -> bool:
+    rates = ", ".join(f"{engine} {jobs / seconds:,.0f} jobs/s" for engine, seconds in times.items())
+    print(f"{what}: {ratio:.2f} (at least {least}): {rates}")
+    return ratio >= least
+
+
+FIGURES = {"fifo": fifo, "preemption": preemption, "shares": shares, "growth": growth, "memory": memory}
+
+
+def main() -> None:
+    """Measure what is asked for; exit with 1 where a figure is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figures", nargs="*", choices=[*FIGURES, []], default=[])
+    parser.add_argument("--jobs", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--measure", choices=[*ENGINES], help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.measure:
+        seconds, times = ENGINES[asked.measure](asked.jobs)
+        answer = hashlib.sha256(",".join(f"{time:.3f}" for time in times).encode()).hexdigest()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"seconds": seconds, "peak_mb": peak, "answer": answer}))
+        return
+    print(f"Python {platform.python_version()}, {platform.machine()}, median of {asked.rounds}")
+    met = [FIGURES[name](asked.jobs, asked.rounds) for name in asked.figures or FIGURES]
+    sys.exit(0 if all(met) else 1)
+
+
+if __name__ == "__main__":
+    main()
