@@ -54,6 +54,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.outcome",
         "policy_engine.workload",
     ),
+    "policy_engine.explaining": (
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.simulation",
+        "policy_engine.outcome",
+        "policy_engine.expectations.wording",
+        "policy_engine.workload.durations",
+    ),
     "policy_engine.exploration": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.simulation"),
     "policy_engine.proving": (
         "policy_engine.errors",
@@ -71,6 +79,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.scheduler",
         "policy_engine.simulation",
         "policy_engine.outcome",
+        "policy_engine.sources.reading",
+        "policy_engine.sources.validation",
         "policy_engine.workload",
     ),
     "policy_engine.arguments": ("policy_engine.errors", "policy_engine.sources", "policy_engine.workload"),
