@@ -4,11 +4,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 from tests.browser import browser
+from tests.laws.laws import BrokenLawError
+from tests.laws.watching import unwatched, watched
 
 __all__ = ["browser"]
 
@@ -35,3 +40,27 @@ if node := shutil.which("node"):
 settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 settings.register_profile("nightly", max_examples=2_000, deadline=None, print_blob=True)
 settings.load_profile("suite")
+
+
+# --- every simulated run keeps the laws -----------------------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "unwatched: its runs are not held to the laws, so that they can be timed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _laws() -> Iterator[None]:
+    """Of a session, so that runs of wider fixtures are watched too."""
+
+    def broken(error: BrokenLawError) -> None:
+        raise error
+
+    with watched(broken):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _timed(request: pytest.FixtureRequest) -> Iterator[None]:
+    with unwatched() if request.node.get_closest_marker("unwatched") else nullcontext():
+        yield

@@ -11,33 +11,16 @@ from policy_engine import UndecidedError, verify
 from policy_engine import simulation as clock
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.jobs import Exit, Job, Timing, Workload
+from policy_engine.scheduler.jobs import Exit, Job, Workload
 from policy_engine.scheduler.log import Kind
 from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle import engine as oracle
 from tests.policy_engine.command import folder, run, write
+from tests.policy_engine.endless import BORROWER, CIRCLE, HALVES, OVER_COMMITTED, PAIR, TAKING_BACK
 from tests.policy_engine.logs import UNIT, policy_of
 
 __all__ = ["folder"]
-
-BORROWER = "LEND_AND_BORROW in_share"
-
-# One borrowed instance puts a share over its limit, and a job of 4 is what can be taken of it. So j4 stops j1, which
-# leaves room for j3; then j4's share is over its limit, and j1 stops j4.
-OVER_COMMITTED = policy_of({"s0": f"4 {BORROWER}", "s1": f"4 {BORROWER}"}, capacity=7)
-CIRCLE = Workload(
-    tuple(
-        Job(name, share, {UNIT: count}, priority, submit, 60.0)
-        for name, share, count, priority, submit in (
-            ("j0", "s1", 4, 0, 0.0),
-            ("j1", "s1", 4, 2, 0.0),
-            ("j2", "s1", 1, 1, 1.0),
-            ("j3", "s0", 1, 2, 3.0),
-            ("j4", "s0", 4, 3, 3.0),
-        )
-    )
-)
 
 
 def test_a_circle_at_one_instant_is_told_with_the_jobs_in_it() -> None:
@@ -69,14 +52,6 @@ def test_enough_capacity_ends_the_circle() -> None:
 
 
 # --- over time -------------------------------------------------------------------------------------
-
-# C10 "yes": each takes back the 3 instances that are its own, and so stops the other, which then does the same.
-HALVES = policy_of({"s0": f"3 {BORROWER}", "s1": f"3 {BORROWER}"})
-TAKING_BACK = Choices(partly_borrowed="yes")
-PAIR = Workload(
-    (Job("a", "s0", {UNIT: 4}, 0, 0.0, 60.0), Job("b", "s1", {UNIT: 4}, 0, 1.0, 60.0)),
-    timing=Timing(stop_seconds=20),
-)
 
 
 def test_a_circle_over_time_is_told_with_when_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
