@@ -3,6 +3,7 @@
 ``QuotaTrainingQueue`` is the whole pattern; the others are one AWS resource each.
 """
 
+from constructs_quota.grants import JobQueueGrants, QuotaShareGrants
 from constructs_quota.job_queue import NEVER_FITS, QuotaJobQueue
 from constructs_quota.quota_share import QuotaShare, QuotaShareOptions
 from constructs_quota.resource_sharing import ResourceSharing
@@ -13,10 +14,12 @@ from policy_engine.policy import SharingStrategy, State, StuckReason
 
 __all__ = [
     "NEVER_FITS",
+    "JobQueueGrants",
     "QuotaJobQueue",
     "QuotaSchedulingPolicy",
     "QuotaServiceEnvironment",
     "QuotaShare",
+    "QuotaShareGrants",
     "QuotaShareOptions",
     "QuotaTrainingQueue",
     "ResourceSharing",

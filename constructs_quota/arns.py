@@ -44,7 +44,21 @@ def arn_of(scope: Construct, construct_id: str, name: str, form: str) -> str:
     return cdk.Stack.of(scope).format_arn(service="batch", resource=resource, resource_name=name)
 
 
-def name_in(arn: str, form: str) -> str:
-    """The name at the end of an ARN of that form, also where all of the ARN is a token."""
-    name = arn.rpartition("/")[2]
-    return name if name_problem(name) is None else cdk.Fn.select(form.count("/"), cdk.Fn.split("/", arn))
+def name_in(arn: str, form: str, *, number: int = -1) -> str:
+    """A name in an ARN of that form, also where all of the ARN is a token.
+
+    Args:
+        arn: The ARN.
+        form: Its form, one of the resources above.
+        number: Which of its names, counted as in a list. Default: the last, which is the resource's own.
+    """
+    place = [index for index, word in enumerate(form.split("/")) if word == "NAME"][number]
+    words = arn.split("/")
+    if len(words) == form.count("/") + 1 and name_problem(words[place]) is None:
+        return words[place]
+    return cdk.Fn.select(place, cdk.Fn.split("/", arn))
+
+
+def queue_arn_in(share_arn: str) -> str:
+    """The ARN of a quota share's job queue."""
+    return cdk.Fn.select(0, cdk.Fn.split("/quota-share/", share_arn))

@@ -21,6 +21,7 @@ from constructs import Construct
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
 from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
+from constructs_quota.grants import JobQueueGrants
 from constructs_quota.service_environment import (
     ImportedServiceEnvironment,
     QuotaServiceEnvironment,
@@ -65,6 +66,11 @@ class JobQueueBase:
     def job_queue_arn(self) -> str:
         """The ARN of the queue."""
         return self._arn
+
+    @property
+    def grants(self: IJobQueueRef) -> JobQueueGrants:
+        """Who may do what with the queue and its jobs."""
+        return JobQueueGrants(self)
 
     @property
     def quota_shares(self) -> Mapping[str, QuotaShare]:

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from constructs_quota.arns import QUOTA_SHARE, checked_arn, name_in
 from constructs_quota.declared import Refusal, as_number, as_text
+from constructs_quota.grants import QuotaShareGrants
 from constructs_quota.job_queue import JobQueueBase
 from constructs_quota.resource_sharing import ResourceSharing
 from policy_engine.policy import (
@@ -55,6 +56,11 @@ class QuotaShareBase:
     def quota_share_arn(self: IQuotaShareRef) -> str:
         """The ARN of the share."""
         return self.quota_share_ref.quota_share_arn
+
+    @property
+    def grants(self: IQuotaShareRef) -> QuotaShareGrants:
+        """Who may do what with the share and its jobs."""
+        return QuotaShareGrants(self)
 
     @staticmethod
     def from_quota_share_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedQuotaShare":

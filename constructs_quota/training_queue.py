@@ -9,6 +9,7 @@ from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, IServiceEnvironme
 from constructs import Construct
 
 from constructs_quota.declared import Refusal, is_token
+from constructs_quota.grants import JobQueueGrants
 from constructs_quota.job_queue import NEVER_FITS, JobStateTimeLimits, QuotaJobQueue
 from constructs_quota.quota_share import QuotaShare, QuotaShareOptions
 from constructs_quota.resource_sharing import ResourceSharing
@@ -113,6 +114,11 @@ class QuotaTrainingQueue(Construct):
     def job_queue_name(self) -> str:
         """The name of the queue, never its ARN."""
         return self.job_queue.job_queue_name
+
+    @property
+    def grants(self) -> JobQueueGrants:
+        """Who may do what with the queue and its jobs; grants on one share are at the share."""
+        return self.job_queue.grants
 
     @property
     def policy(self) -> Policy:

@@ -76,6 +76,7 @@ def test_by_default_a_job_that_never_fits_is_ended_after_a_day(stack: cdk.Stack,
         (number_token(), {"Ref": "Number"}),
         (cdk.Duration.seconds(number_token()), {"Ref": "Number"}),
     ],
+    ids=["seconds", "duration", "token", "duration of a token"],
 )
 def test_a_time_limit_can_be_changed(stack: cdk.Stack, arguments: dict[str, Any], limit: Any, seconds: Any) -> None:
     QuotaJobQueue(stack, "Queue", **arguments, job_state_time_limits={**NEVER_FITS, TOO_LARGE: limit})

@@ -1,0 +1,171 @@
+"""Who may do what: exact actions, resources and conditions.
+
+Source of what AWS Batch authorises on what: its service authorization reference (list_batch). Three things in it shape
+the grants:
+
+- ``SubmitServiceJob`` is authorised on the queue, the quota share and the job. There is no condition key for the name
+  of a quota share, so the share's ARN is what restricts it.
+- ``UpdateServiceJob`` and ``TerminateServiceJob`` are authorised on the job alone, which says nothing of its share. So
+  a submitter has to tag each job with its queue and share (``job_tags``), and the two are allowed on jobs with those
+  tags.
+- ``DescribeServiceJob``, ``ListServiceJobs`` and the ``Describe`` actions of queues, service environments and
+  scheduling policies have no resource level: they are allowed on ``*`` or not at all.
+"""
+
+from typing import Any, Final
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces.aws_batch import IJobQueueRef, IQuotaShareRef
+
+from constructs_quota.arns import JOB_QUEUE, QUOTA_SHARE, name_in, queue_arn_in
+from constructs_quota.declared import is_token
+from policy_engine.policy import priority_problem
+
+JOB_QUEUE_TAG: Final = "JobQueue"
+"""Key of the tag that says which queue a job was submitted to."""
+QUOTA_SHARE_TAG: Final = "QuotaShare"
+"""Key of the tag that says which quota share a job was submitted to."""
+
+_READ_JOBS: Final = ["batch:DescribeServiceJob", "batch:ListServiceJobs"]
+_READ_QUEUE: Final = ["batch:GetJobQueueSnapshot", "batch:ListQuotaShares"]
+_READ_REST: Final = [
+    "batch:DescribeJobQueues",
+    "batch:DescribeSchedulingPolicies",
+    "batch:DescribeServiceEnvironments",
+]
+
+
+class QuotaShareGrants:
+    """Grants on one quota share, made or imported by whatever construct.
+
+    Attributes:
+        job_tags: The tags that a job of the share has to be submitted with: without them ``submit`` allows nothing.
+    """
+
+    def __init__(self, share: IQuotaShareRef) -> None:
+        self._share = share
+        self._arn = share.quota_share_ref.quota_share_arn
+        self._queue_arn = queue_arn_in(self._arn)
+        self.job_tags: dict[str, str] = {
+            JOB_QUEUE_TAG: name_in(self._arn, QUOTA_SHARE, number=0),
+            QUOTA_SHARE_TAG: name_in(self._arn, QUOTA_SHARE),
+        }
+
+    @staticmethod
+    def from_quota_share(share: IQuotaShareRef) -> "QuotaShareGrants":
+        """The grants on a share."""
+        return QuotaShareGrants(share)
+
+    def submit(
+        self, grantee: iam.IGrantable, *, execution_role: iam.IRole | None = None, max_priority: int | None = None
+    ) -> iam.Grant:
+        """Allow to submit jobs to the share, each with ``job_tags``.
+
+        Args:
+            grantee: Who.
+            execution_role: The role that the training jobs run with; allowed to be passed to SageMaker alone.
+            max_priority: The highest ``schedulingPriority``, 0 to 9999. A job that states none is then refused, since
+                AWS does not say what priority it has. Default: any.
+
+        Raises:
+            ValueError: ``max_priority`` is out of range.
+        """
+        jobs = _jobs(self._share)
+        tags = {f"aws:RequestTag/{key}": value for key, value in self.job_tags.items()}
+        grant = _allow(
+            grantee,
+            ["batch:SubmitServiceJob"],
+            [self._queue_arn, self._arn, jobs],
+            {"StringEquals": tags, **self._at_most(max_priority)},
+        )
+        # Tags on a new job are authorised apart. A job that has the tag already is none of theirs to tag.
+        untagged = {f"aws:ResourceTag/{QUOTA_SHARE_TAG}": "true"}
+        grant.combine(_allow(grantee, ["batch:TagResource"], [jobs], {"StringEquals": tags, "Null": untagged}))
+        return grant if execution_role is None else grant.combine(_pass_role(grantee, execution_role))
+
+    def update_priority(self, grantee: iam.IGrantable, *, max_priority: int | None = None) -> iam.Grant:
+        """Allow to change the priority of the share's jobs, to at most ``max_priority``."""
+        conditions = {**_tagged(self.job_tags), **self._at_most(max_priority)}
+        return _allow(grantee, ["batch:UpdateServiceJob"], [_jobs(self._share)], conditions)
+
+    def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to end the share's jobs."""
+        return _allow(grantee, ["batch:TerminateServiceJob"], [_jobs(self._share)], _tagged(self.job_tags))
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to see the share and what its queue does; jobs can only be seen all or none."""
+        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [self._arn])
+        grant.combine(_allow(grantee, _READ_QUEUE, [self._queue_arn]))
+        return grant.combine(_allow(grantee, _READ_JOBS, ["*"]))
+
+    def operate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to change the share (limits, sharing, preemption, state), which may end jobs; not to delete it."""
+        return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [self._arn]))
+
+    def _at_most(self, priority: int | None) -> dict[str, Any]:
+        if priority is None:
+            return {}
+        problem = priority_problem(priority)
+        if problem is not None and not is_token(priority):
+            raise ValueError(f"{self._share.node.path}: max_priority: {problem}")
+        return {"NumericLessThanEquals": {"batch:SchedulingPriority": priority}}
+
+
+class JobQueueGrants:
+    """Grants on a whole queue, made or imported by whatever construct."""
+
+    def __init__(self, queue: IJobQueueRef) -> None:
+        self._queue = queue
+        self._arn = queue.job_queue_ref.job_queue_arn
+        self._tags = {JOB_QUEUE_TAG: name_in(self._arn, JOB_QUEUE)}
+
+    @staticmethod
+    def from_job_queue(queue: IJobQueueRef) -> "JobQueueGrants":
+        """The grants on a queue."""
+        return JobQueueGrants(queue)
+
+    def update_priority(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to change the priority of the queue's jobs that were submitted with its tags."""
+        return _allow(grantee, ["batch:UpdateServiceJob"], [_jobs(self._queue)], _tagged(self._tags))
+
+    def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to end the queue's jobs that were submitted with its tags."""
+        return _allow(grantee, ["batch:TerminateServiceJob"], [_jobs(self._queue)], _tagged(self._tags))
+
+    def read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to see the queue, all that belongs to it, and jobs, which can only be seen all or none."""
+        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [f"{self._arn}/quota-share/*"])
+        grant.combine(_allow(grantee, _READ_QUEUE, [self._arn]))
+        return grant.combine(_allow(grantee, [*_READ_JOBS, *_READ_REST], ["*"]))
+
+    def operate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to change every share of the queue, which may end jobs; not to delete one."""
+        shares = f"{self._arn}/quota-share/*"
+        return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [shares]))
+
+
+def _allow(
+    grantee: iam.IGrantable, actions: list[str], resources: list[str], conditions: dict[str, Any] | None = None
+) -> iam.Grant:
+    return iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=resources, conditions=conditions)
+
+
+def _pass_role(grantee: iam.IGrantable, role: iam.IRole) -> iam.Grant:
+    to_sagemaker = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+    return _allow(grantee, ["iam:PassRole"], [role.role_arn], to_sagemaker)
+
+
+def _tagged(tags: dict[str, str]) -> dict[str, Any]:
+    return {"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in tags.items()}}
+
+
+def _jobs(resource: IQuotaShareRef | IJobQueueRef) -> str:
+    """The service jobs of the resource's account and region: a job's ARN says no more."""
+    return cdk.Stack.of(resource).format_arn(
+        service="batch",
+        resource="service-job",
+        resource_name="*",
+        account=resource.env.account,
+        region=resource.env.region,
+    )
