@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from math import inf
+from operator import itemgetter
 
 from policy_engine.outcome.history import policies
 from policy_engine.policy import Policy
@@ -150,9 +153,13 @@ Demand = tuple[tuple[_Cell, int], ...]
 class Ledger:
     """Follows usage, limits and waiting along the log, and adds up from ``since`` seconds to the end of the run."""
 
-    def __init__(self, run: Run, since: float = 0.0) -> None:
+    def __init__(self, run: Run, since: float = 0.0, mark: float = inf) -> None:
         self.run = run
         self.since = since
+        self.mark = mark
+        """An instant up to which ``used_to_mark`` is reckoned; under a policy that does not change."""
+        self.used_to_mark: float | None = None
+        """Of the capacity from ``since`` to the mark the part that was in use, 0 to 1; None where that is no time."""
         self.cells: dict[tuple[str, str], _Cell] = {}
         """Share and unit to what they come to."""
         self.totals: dict[str, Account] = {}
@@ -162,7 +169,9 @@ class Ledger:
         self.capacity_seconds: dict[str, float] = {}
         """Unit to the instance-seconds that the service environment has, as its limits change."""
         self._capacity_since = since
-        self._lends: dict[str, bool] = {}
+        for name, share in run.policy.shares.items():
+            for unit in share.capacity_limits:
+                self.cell(name, unit)
         self._demands = _demands(self)
         self._holds = bytearray(len(self._demands))
         """Does the job hold what it demands? 1 or 0."""
@@ -180,7 +189,12 @@ class Ledger:
             self._read(rows[start:stop])
             start, at, policy = stop + 1, rows[stop][0], next_policy
         self._adopt(at, policy)
-        self._read(rows[start:] if start else rows)
+        marked = bisect_right(rows, self.mark, lo=start, key=itemgetter(0))
+        self._read(rows[start:marked])
+        self._settle(max(self.since, min(self.mark, self.run.end)))
+        capacity = sum(self.capacity_seconds.values())
+        self.used_to_mark = self.busy_seconds / capacity if capacity else None
+        self._read(rows[marked:])
         self._settle(self.run.end)
 
     def _read(self, rows: Sequence[Row]) -> None:

@@ -136,6 +136,8 @@ class Measures:
     pairs: tuple[PairMeasures, ...]
     """The most frequent first."""
     lost: Lost
+    utilization_to_last_submission: float | None
+    """The same as ``utilization`` without the time in which the last jobs run out."""
 
     @property
     def utilization(self) -> float | None:
@@ -167,7 +169,8 @@ def measure(run: Run, since: float = 0.0, checkpoint_seconds: float = CHECKPOINT
     ``checkpoint_seconds`` is how often jobs would save their work, for ``Lost.with_checkpoints``.
     """
     tolls = Tolls(run, Lives(run), since or -inf, checkpoint_seconds)
-    return _Measuring(tolls, Ledger(run, since), Claims(run, since)).measures()
+    last = max((job.submit for job in run.workload.jobs), default=0.0)
+    return _Measuring(tolls, Ledger(run, since, last), Claims(run, since)).measures()
 
 
 def team_measures(run: Run, teams: Sequence[str], since: float = 0.0) -> dict[str, JobMeasures]:
@@ -227,6 +230,7 @@ class _Measuring:
             sizes=tuple(self._sizes()),
             pairs=tuple(self._pairs()),
             lost=_lost(tolls.items()),
+            utilization_to_last_submission=self.ledger.used_to_mark,
         )
 
     def _share(self, name: str) -> ShareMeasures:

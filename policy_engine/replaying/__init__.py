@@ -5,10 +5,40 @@
     result.measures.shares[0].jobs.wait_seconds.p95
 
 ``replay`` is one run and pure: the same policy, history and options give the same result, in any process. ``shake``
-replays many perturbed copies, ``baselines`` the same jobs without lending and without shares.
+replays many perturbed copies, ``compare_with_baselines`` the same jobs without lending and without shares.
 """
 
+from policy_engine.replaying.anonymising import anonymised
+from policy_engine.replaying.asking import Asked, ask
+from policy_engine.replaying.baselines import Baseline, Compared, compare_with_baselines
+from policy_engine.replaying.fidelity import Fidelity, fidelity
 from policy_engine.replaying.fitting import NeverRun, fit
+from policy_engine.replaying.prices import Cost, Costs, Prices, costs, load_prices
 from policy_engine.replaying.replay import ReplayOptions, ReplayResult, replay
+from policy_engine.replaying.replayed import Replayed
+from policy_engine.replaying.shaking import Shaken, Spread, shake
 
-__all__ = ["NeverRun", "ReplayOptions", "ReplayResult", "fit", "replay"]
+__all__ = [
+    "Asked",
+    "Baseline",
+    "Compared",
+    "Cost",
+    "Costs",
+    "Fidelity",
+    "NeverRun",
+    "Prices",
+    "ReplayOptions",
+    "ReplayResult",
+    "Replayed",
+    "Shaken",
+    "Spread",
+    "anonymised",
+    "ask",
+    "compare_with_baselines",
+    "costs",
+    "fidelity",
+    "fit",
+    "load_prices",
+    "replay",
+    "shake",
+]

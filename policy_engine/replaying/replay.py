@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from policy_engine.outcome.lives import Lives
 from policy_engine.outcome.measures import Measures, measure
@@ -17,7 +18,7 @@ from policy_engine.scheduler.state import State
 from policy_engine.simulation import Run, simulate
 from policy_engine.workload.history import History
 
-STOP_SECONDS = 20.0
+STOP_SECONDS: Final = 20.0
 """From a preemption to the release of its capacity, unless told otherwise: AWS's sample event takes about as long."""
 
 Watch = Callable[[State, float], None]

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from policy_engine.envelope import SCHEMA, basis, choices, head
 
-__all__ = ["SCHEMA", "Data", "basis", "choices", "head", "text"]
+__all__ = ["SCHEMA", "Data", "Rows", "basis", "choices", "head", "text"]
 
 Data = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A list, each item of it as JSON already: of a hundred thousand, where a dictionary each would be too much."""
+
+    texts: Sequence[str]
 
 
 def text(data: Data) -> str:
@@ -18,18 +26,27 @@ def text(data: Data) -> str:
 
     What is not ASCII is escaped, so that nothing hides in it.
     """
-    return _written(_plain(data), "") + "\n"
+    return "".join((*_written(_plain(data), ""), "\n"))
 
 
-def _written(value: Any, indent: str) -> str:
+def _written(value: Any, indent: str) -> Iterator[str]:
+    """The parts of the text; a long one is put together only once."""
     inner = f"{indent}  "
     if isinstance(value, dict) and value and len(indent) <= _DEEPEST:
-        pairs = (f"{inner}{json.dumps(key)}: {_written(item, inner)}" for key, item in value.items())
-        return f"{{\n{_JOINT.join(pairs)}\n{indent}}}"
-    if isinstance(value, list) and value and len(indent) <= _DEEPEST:
-        items = (f"{inner}{json.dumps(item)}" for item in value)
-        return f"[\n{_JOINT.join(items)}\n{indent}]"
-    return json.dumps(value)
+        joint = "{\n"
+        for key, item in value.items():
+            yield f"{joint}{inner}{json.dumps(key)}: "
+            yield from _written(item, inner)
+            joint = _JOINT
+        yield f"\n{indent}}}"
+    elif isinstance(value, Rows) and value.texts:
+        yield f"[\n{inner}"
+        yield f"{_JOINT}{inner}".join(value.texts)
+        yield f"\n{indent}]"
+    elif isinstance(value, list) and value and len(indent) <= _DEEPEST:
+        yield from _written(Rows([json.dumps(item) for item in value]), indent)
+    else:
+        yield json.dumps([] if isinstance(value, Rows) else value)
 
 
 _JOINT: Final = ",\n"
