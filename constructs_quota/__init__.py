@@ -3,6 +3,7 @@
 ``QuotaTrainingQueue`` is the whole pattern; the others are one AWS resource each.
 """
 
+from constructs_quota.checkpoints import CheckpointOptions, Checkpoints
 from constructs_quota.grants import JobQueueGrants, QuotaShareGrants
 from constructs_quota.job_queue import NEVER_FITS, QuotaJobQueue
 from constructs_quota.quota_share import QuotaShare, QuotaShareOptions
@@ -14,6 +15,8 @@ from policy_engine.policy import SharingStrategy, State, StuckReason
 
 __all__ = [
     "NEVER_FITS",
+    "CheckpointOptions",
+    "Checkpoints",
     "JobQueueGrants",
     "QuotaJobQueue",
     "QuotaSchedulingPolicy",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import aws_cdk as cdk
+import jsii
 from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, IServiceEnvironmentRef
 from constructs import Construct
 
+from constructs_quota.checkpoints import CheckpointOptions, Checkpoints
 from constructs_quota.declared import Refusal, is_token
-from constructs_quota.grants import JobQueueGrants
+from constructs_quota.grants import JOB_QUEUE_TAG, QUOTA_SHARE_TAG, JobQueueGrants
 from constructs_quota.job_queue import NEVER_FITS, JobStateTimeLimits, QuotaJobQueue
 from constructs_quota.quota_share import QuotaShare, QuotaShareOptions
 from constructs_quota.resource_sharing import ResourceSharing
@@ -26,6 +29,7 @@ class QuotaTrainingQueue(Construct):
 
     Attributes:
         job_queue: The queue.
+        checkpoints: Where its jobs keep checkpoints; None where nothing was asked for.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class QuotaTrainingQueue(Construct):
         construct_id: str,
         *,
         capacity_limits: Mapping[str, int] | None = None,
+        checkpoints: CheckpointOptions | None = None,
         quota_shares: Mapping[str, QuotaShareOptions] | None = None,
         job_queue_name: str | None = None,
         job_state_time_limits: JobStateTimeLimits = NEVER_FITS,
@@ -48,6 +53,8 @@ class QuotaTrainingQueue(Construct):
             construct_id: Its id there.
             capacity_limits: 1 to 5 SageMaker instance types, each to the most instances of it that all quota shares
                 together use at one time. Not where ``service_environment`` is given.
+            checkpoints: Make a place for checkpoints and a role for training jobs, and output what a submitter needs:
+                the queue, its shares, the tags of a job, the role and the place. Default: none of it.
             quota_shares: Name to quota share, up to 20. Default: none yet; see ``add_quota_share``.
             job_queue_name: See ``QuotaJobQueue``. Default: CloudFormation makes one up.
             job_state_time_limits: See ``QuotaJobQueue``. Default: a job that can never fit is ended after a day.
@@ -63,6 +70,7 @@ class QuotaTrainingQueue(Construct):
             given = "neither" if capacity_limits is None else "both"
             refusal.add("capacity_limits, service_environment", f"{given} given; give one of them")
         _hold_shares(refusal, quota_shares)
+        _hold_checkpoints(refusal, checkpoints)
         refusal.raise_if_any()
         super().__init__(scope, construct_id)
         self.job_queue = QuotaJobQueue(
@@ -79,6 +87,7 @@ class QuotaTrainingQueue(Construct):
         self._scope_of_shares = Construct(self, "QuotaShares")
         for name, options in (quota_shares or {}).items():
             self._declare(name, options)
+        self.checkpoints = None if checkpoints is None else self._checkpoints(checkpoints)
 
     def add_quota_share(
         self,
@@ -128,6 +137,23 @@ class QuotaTrainingQueue(Construct):
     def _environment(self, capacity_limits: Mapping[str, int] | None) -> QuotaServiceEnvironment:
         return QuotaServiceEnvironment(self, "ServiceEnvironment", capacity_limits=capacity_limits or {})
 
+    def _checkpoints(self, options: CheckpointOptions) -> Checkpoints:
+        made = Checkpoints(self, "Checkpoints", options)
+        # Later shares count, so the names are asked for when the template is written.
+        names = cdk.Lazy.string(_Names(self.quota_shares))
+        for name, value, description in (
+            ("JobQueueName", self.job_queue_name, "jobQueue of a job"),
+            ("QuotaShareNames", names, "quotaShareName of a job: one of these"),
+            ("JobTags", self._job_tags(), "tags of a job, without which grants allow nothing"),
+            ("ExecutionRoleArn", made.execution_role.role_arn, "RoleArn of the training job"),
+            ("CheckpointUri", made.uri, "CheckpointConfig.S3Uri: a folder below it, the same in all attempts"),
+        ):
+            cdk.CfnOutput(self, name, value=value, description=description)
+        return made
+
+    def _job_tags(self) -> str:
+        return f"{JOB_QUEUE_TAG}={self.job_queue_name},{QUOTA_SHARE_TAG}=<quotaShareName>"
+
     def _declare(self, name: str, options: QuotaShareOptions) -> QuotaShare:
         if name_problem(name) and is_token(name):
             # The name is the construct's id, and that has to be known now.
@@ -149,6 +175,17 @@ class QuotaTrainingQueue(Construct):
         )
 
 
+@jsii.implements(cdk.IStableStringProducer)
+class _Names:
+    """The names of the shares that there are when it is asked."""
+
+    def __init__(self, shares: Mapping[str, QuotaShare]) -> None:
+        self._shares = shares
+
+    def produce(self) -> str:
+        return ",".join(self._shares)
+
+
 def _hold_shares(refusal: Refusal, shares: object) -> None:
     """Hold quota shares to: names, each with its options."""
     if shares is None:
@@ -159,3 +196,8 @@ def _hold_shares(refusal: Refusal, shares: object) -> None:
     for name, options in shares.items():
         if not isinstance(options, QuotaShareOptions):
             refusal.add(f"quota_shares[{name!r}]", f"{options!r} is not a QuotaShareOptions")
+
+
+def _hold_checkpoints(refusal: Refusal, checkpoints: object) -> None:
+    if checkpoints is not None and not isinstance(checkpoints, CheckpointOptions):
+        refusal.add("checkpoints", f"{checkpoints!r} is not a CheckpointOptions")
