@@ -46,12 +46,15 @@ def watch(run: Run, job: int, at: float | None = None, chooser: Chooser | None =
         at: a time to look at exactly, in seconds.
         chooser: what made the moves of the run, as it was before; None for the rule.
     """
-    witness = _Witness(job, Rule() if chooser is None else chooser)
+    witness = _Witness(run.policy, job, Rule() if chooser is None else chooser)
     witness.clock = clock = Clock(run.policy, run.workload, run.choices, witness)
     while (instant := clock.next_instant()) <= run.end:
         if clock.pass_over(instant):
             clock.passes.settle(instant)
-        witness.look(exactly=at is not None and instant <= at < clock.next_instant())
+        following = clock.next_instant()
+        # a job that ended at this very instant brings another pass
+        if following > instant:
+            witness.look(exactly=at is not None and instant <= at < following)
     return witness.watched
 
 
@@ -60,11 +63,11 @@ class _Witness(Chooser):
 
     clock: Clock
 
-    def __init__(self, job: int, chooser: Chooser) -> None:
+    def __init__(self, policy: Policy, job: int, chooser: Chooser) -> None:
         self.job = job
         self.chooser = chooser
         self.watched = Watched()
-        self.policies: list[tuple[float, Policy]] = []
+        self.policies: list[tuple[float, Policy]] = [(0.0, policy)]
         self.served_first: list[Reason] = []
         """Moves at this instant that came before one of the job's own."""
         self.rows = 0
@@ -114,8 +117,8 @@ class _Witness(Chooser):
     def look(self, *, exactly: bool) -> None:
         """Take down why the job waits, if it does."""
         clock, state = self.clock, self.clock.state
-        if not self.policies or self.policies[-1][1] is not clock.policy:
-            self.policies.append((clock.at if self.policies else 0.0, clock.policy))
+        if self.policies[-1][1] is not clock.policy:
+            self.policies.append((clock.at, clock.policy))
         served_first, self.served_first = self.served_first, []
         is_new = self._began_to_wait()
         if state.phase[self.job] not in (Phase.WAITING, Phase.CLAIMING):

@@ -330,6 +330,11 @@ class Chapter:
         """Is it a state rather than a moment?"""
         return self.what in STATES
 
+    @property
+    def state(self) -> str | None:
+        """AWS's state; None for a moment."""
+        return STATES.get(self.what)
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

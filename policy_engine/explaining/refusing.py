@@ -116,9 +116,9 @@ class _Asked:
         if over:
             # what stops already, or is claimed by a job that has not started, cannot be stopped
             names = [state.share_names[share] for share in over]
-            told = (
-                f"{listed(names)} {'is' if len(names) == 1 else 'are'} over the limit, and no job of it can be stopped"
-            )
+            is_one = len(names) == 1
+            told = f"{listed(names)} {'is' if is_one else 'are'} over the limit, and no job of"
+            told = f"{told} {'it' if is_one else 'them'} can be stopped"
         return Reason(
             Because.NOBODY_OVER_LIMIT,
             told,
