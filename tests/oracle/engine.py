@@ -25,8 +25,12 @@ from tests.oracle.world import Entry, JobState, Phase, ShareState, World
 CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
 
 
+MOST_ENTRIES = 10_000
+"""Of a log; a run of a few jobs that writes more has no end."""
+
+
 class TooManyMovesError(Exception):
-    """More than 10 moves per job submitted and not ended, at one instant."""
+    """More than 10 moves per job submitted and not ended, at one instant; or a run without end."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ class Clock:
         while at is not None and at <= self.until:
             self.world.now = at
             self._instant()
+            if len(self.world.log) > MOST_ENTRIES:
+                raise TooManyMovesError(f"more than {MOST_ENTRIES} entries by {at} s")
             at = self._next_time(at)
 
     def _running_before(self) -> None:

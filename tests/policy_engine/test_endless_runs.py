@@ -63,6 +63,12 @@ def test_a_circle_over_time_is_told_with_when_it_began(monkeypatch: pytest.Monke
     assert 100 <= caught.value.moves <= 200
 
 
+def test_it_is_a_circle_over_time_for_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracle, "MOST_ENTRIES", 500)
+    with pytest.raises(oracle.TooManyMovesError, match="more than 500 entries"):
+        oracle.run(HALVES, PAIR, TAKING_BACK)
+
+
 def test_until_ends_a_circle_over_time() -> None:
     run = simulate(HALVES, replace(PAIR, until=3600.0), TAKING_BACK)
     assert run.end == 3600
