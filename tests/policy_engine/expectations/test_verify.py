@@ -68,7 +68,7 @@ def test_a_scenario_that_expects_nothing_is_no_pass(text: str, tmp_path: Path) -
         ("expect: [{never: {share: c, preempted: any}}]", ":1:19: expect[0].never.share: no share 'c'; there is a, b"),
         # what is wrong comes before what is missing
         ("jobs: [{name: x, share: c}]", ":1:18: jobs[0].share: no share 'c'; there is a, b"),
-        ("timing: {stop_seconds: [0, 120]}", ":1:10: timing.stop_seconds: a range is for --all-choices, which is"),
+        ("timing: {stop_seconds: [0, 120]}", ":1:10: timing.stop_seconds: a range is for verify --all-choices"),
     ],
 )
 def test_a_scenario_that_does_not_fit_is_wrong_input(text: str, error: str, tmp_path: Path) -> None:

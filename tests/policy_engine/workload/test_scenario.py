@@ -305,11 +305,11 @@ WRONG: list[tuple[str, str, str]] = [
     ("timing: {default_priority: 5}", "1:10: timing.default_priority", "'default_priority' is set under 'choices'"),
     ("choices: {default_priority: -1}", "1:11: choices.default_priority", "-1 is out of range: 0 to 9999"),
     ("choices: {default_priority: [5, 1]}", "1:11: choices.default_priority", "the smaller first"),
-    ("choices: {default_priority: [1, 5]}", "1:11: choices.default_priority", "a range is for --all-choices"),
+    ("choices: {default_priority: [1, 5]}", "1:11: choices.default_priority", "a range is for verify --all-choices"),
     ("timing: {stop_seconds: -1}", "1:10: timing.stop_seconds", "-1 is below zero"),
     ("timing: {start_seconds: soon}", "1:10: timing.start_seconds", "'soon' is not a duration"),
-    ("timing: {stop_seconds: [0, 120]}", "1:10: timing.stop_seconds", "a range is for --all-choices"),
-    (JOB.format("duration: [1h, 3h]"), "1:30: jobs[0].duration", "a range is for --all-choices"),
+    ("timing: {stop_seconds: [0, 120]}", "1:10: timing.stop_seconds", "a range is for verify --all-choices"),
+    (JOB.format("duration: [1h, 3h]"), "1:30: jobs[0].duration", "a range is for verify --all-choices"),
     # events
     ("events: [{at: 1m}]", "1:10: events[0]", "needs one verb, not 0: update_priority, terminate"),
     (
