@@ -51,7 +51,9 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     workload, choices = scenario.workload(policy), scenario.choices()
     require_some(scenario)
     run = simulate(policy, workload, choices, chooser=scenario.chooser(workload))
-    verdicts = resting(run, judge(run, scenario), lambda other: judge(other, scenario))
+    verdicts = resting(
+        run, judge(run, scenario), lambda other: judge(other, scenario), lambda: scenario.chooser(workload)
+    )
     return Verification(policy, scenario, run, verdicts)
 
 

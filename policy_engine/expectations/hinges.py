@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from policy_engine.expectations.verdict import Verdict
 from policy_engine.scheduler.choices import CHOICES, Choices
-from policy_engine.scheduler.moves import TooManyMovesError
+from policy_engine.scheduler.moves import Chooser, TooManyMovesError
 from policy_engine.simulation import Run, simulate
 
 MAX_EVENTS: Final = 1_000
@@ -17,18 +17,24 @@ _EXPLORED_ALONE: Final = frozenset({"any"})
 """Answers that no single run can give."""
 
 
-def resting(run: Run, verdicts: Sequence[Verdict], judge: Callable[[Run], Sequence[Verdict]]) -> tuple[Verdict, ...]:
+def resting(
+    run: Run,
+    verdicts: Sequence[Verdict],
+    judge: Callable[[Run], Sequence[Verdict]],
+    chooser: Callable[[], Chooser | None],
+) -> tuple[Verdict, ...]:
     """The verdicts, each with the open choices of which another answer, by itself, would change it.
 
     Found by running the workload once more for every other answer in words. Two answers together may change a verdict
-    that neither changes alone; numbers (C14, C15) are left as the scenario gives them.
+    that neither changes alone; numbers (C14, C15) are left as the scenario gives them, and so are the moves that it
+    fixes: each run gets a ``chooser`` of its own.
     """
     if len(run.log) > MAX_EVENTS:
         return tuple(verdicts)
     found: list[list[str]] = [[] for _ in verdicts]
     for name, other in _others(run.choices):
         try:
-            judged = judge(simulate(run.policy, run.workload, other))
+            judged = judge(simulate(run.policy, run.workload, other, chooser=chooser()))
         except TooManyMovesError:
             continue
         for names, verdict, changed in zip(found, verdicts, judged, strict=True):

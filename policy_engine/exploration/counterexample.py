@@ -8,7 +8,7 @@ from time import monotonic
 
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.jobs import Job, Workload
+from policy_engine.scheduler.jobs import Job, Timing, Workload
 from policy_engine.scheduler.log import Kind, Row
 from policy_engine.scheduler.script import Decision, Script, decisions_of
 from policy_engine.simulation import Clock, Run, simulate
@@ -32,15 +32,15 @@ class Counterexample:
     """The plain run of these, with what happened."""
 
 
-def replayed(policy: Policy, workload: Workload, choices: Choices, broken: Clock) -> Counterexample:
+def replayed(policy: Policy, workload: Workload, choices: Choices, broken: Clock, *, over: bool) -> Counterexample:
     """The schedule that an exploration found, run again in the plain simulator.
 
-    Raises NotReplayedError where the log comes out otherwise.
+    ``over``: it is broken once nothing is to come, so that the run must not be cut short. Raises NotReplayedError where
+    the log comes out otherwise.
     """
-    jobs = tuple(_with_duration(number, job, broken.rows) for number, job in enumerate(workload.jobs))
-    fixed = replace(workload, jobs=jobs, until=broken.at)
+    jobs = tuple(_with_duration(number, job, workload.timing, broken.rows) for number, job in enumerate(workload.jobs))
+    fixed = replace(workload, jobs=jobs, until=workload.until if over else broken.at)
     script = Script(decisions_of(broken.rows, jobs), jobs)
-    choices = replace(choices, reclaim_or_in_share=_named(choices.reclaim_or_in_share))
     run = simulate(policy, fixed, choices, chooser=script)
     if _what_happens(run.log.rows) != _what_happens(broken.rows):
         raise NotReplayedError("the schedule that was found does not come out when it is run again: please report this")
@@ -54,34 +54,34 @@ def again(found: Counterexample) -> Run:
     return simulate(found.policy, found.workload, found.choices, chooser=script)
 
 
-def _named(kind: str) -> str:
-    """``any`` is for explorations; a script says which kind was taken."""
-    return "any" if kind == "any" else kind
+def _with_duration(number: int, job: Job, timing: Timing, rows: list[Row]) -> Job:
+    """A job that may end at more than one time works as long as it did in the log.
 
-
-def _with_duration(number: int, job: Job, rows: list[Row]) -> Job:
-    """A job of open duration runs as long as it ran in the log; what it had done is kept when it is stopped."""
-    if job.duration is not None:
+    A last attempt that was the longest did all of its work; else what the others had done was kept.
+    """
+    if job.duration is not None and job.shortest is None:
         return job
-    lengths = list(_attempts(number, rows))
-    ended = any(row[1] is Kind.FINISHED and row[2] == number for row in rows)
-    if not ended:
-        return job
-    if len(lengths) == 1:
-        return replace(job, duration=lengths[0])
-    return replace(job, duration=sum(lengths), checkpoint_every=_step(lengths))
+    works = list(_attempts(number, job, timing, rows))
+    if not any(row[1] is Kind.FINISHED and row[2] == number for row in rows):
+        return replace(job, shortest=None)
+    keeps = job.checkpoint_every is not None or timing.checkpoint_every is not None
+    if len(works) == 1 or (not keeps and max(works[:-1]) < works[-1]):
+        return replace(job, duration=works[-1], shortest=None)
+    return replace(job, duration=sum(works), shortest=None, checkpoint_every=_step(works))
 
 
-def _attempts(number: int, rows: list[Row]) -> Iterator[float]:
+def _attempts(number: int, job: Job, timing: Timing, rows: list[Row]) -> Iterator[float]:
+    """Seconds of work of each attempt: what it takes to start, and to go on after a preemption, is none."""
     began: float | None = None
-    for at, kind, job, _, _, _ in rows:
-        if job != number:
+    lost = 0.0 if job.started is not None else timing.start_seconds
+    for at, kind, which, _, _, _ in rows:
+        if which != number:
             continue
         if kind is Kind.STARTED:
-            began = at
+            began = at + lost
         elif began is not None and kind in (Kind.STOPPED, Kind.FINISHED):
-            yield at - began
-            began = None
+            yield max(0.0, at - began)
+            began, lost = None, timing.start_seconds + timing.restart_seconds
 
 
 def _step(lengths: list[float]) -> float:

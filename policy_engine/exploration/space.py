@@ -59,6 +59,8 @@ class Bounds:
     max_seconds: float = inf
     until: float = inf
     """The time (``time.monotonic``) at which to stop."""
+    spent: int = 0
+    """States looked at before."""
 
 
 @dataclass(slots=True)
@@ -73,6 +75,8 @@ class Explored:
     """The bound that was reached before the end."""
     broken: Clock | None = None
     """Where the expectation was first found broken; its log is the way there."""
+    over: bool = False
+    """It is broken because nothing more is to come there."""
     outcomes: set[Hashable] = field(default_factory=set)
     """The keys of the states in which nothing is to come; only where they were asked for."""
 
@@ -131,7 +135,7 @@ class Space:
             clock, depth = frontier.popleft()
             result.states += 1
             result.depth = max(result.depth, depth)
-            if result.states >= bounds.max_states:
+            if bounds.spent + result.states >= bounds.max_states:
                 result.bound = f"--max-states {bounds.max_states}"
                 break
             final = True
@@ -150,7 +154,7 @@ class Space:
                     frontier.append((after, depth + 1))
             if self._may_be_over(clock):
                 if self.watch.ended(clock):
-                    result.broken = clock
+                    result.broken, result.over = clock, True
                     return result
                 if outcomes and final:
                     result.outcomes.add(self._key(clock))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations, product
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
@@ -91,9 +91,11 @@ class _Question:
         spent: str | None = None
         for workload in self._stop_times(self.workload):
             for answer in _answers(choices, open_choices, self.policy, workload):
+                if monotonic() > self.bounds.until:
+                    raise _Spent(f"--max-seconds {self.bounds.max_seconds:g}")
                 explored = self._explore(answer, open_choices, workload)
                 if explored.broken is not None:
-                    return self._confirmed(workload, answer, explored.broken)
+                    return self._confirmed(workload, answer, explored.broken, over=explored.over)
                 spent = spent or explored.bound
                 if explored.bound is None and not self._has_all_times(workload):
                     spent = self._any_time(answer, open_choices, workload)
@@ -116,10 +118,10 @@ class _Question:
         for seconds in sorted(set(self.stop_seconds)):
             yield replace(workload, timing=replace(workload.timing, stop_seconds=seconds))
 
-    def _confirmed(self, workload: Workload, choices: Choices, broken: Clock) -> Counterexample:
+    def _confirmed(self, workload: Workload, choices: Choices, broken: Clock, *, over: bool) -> Counterexample:
         if self.arrivals is not None:
             workload = with_arrivals(workload, broken)
-        found = replayed(self.policy, workload, choices, broken)
+        found = replayed(self.policy, workload, choices, broken, over=over)
         if judge_one(found.run, self.wanted).verdict is not Answer.FAILS:
             raise NotReplayedError(
                 "a run of the schedule that was found does not break the expectation: please report this"
@@ -132,11 +134,10 @@ class _Question:
 
     def _any_time(self, choices: Choices, open_choices: Collection[str], workload: Workload) -> str | None:
         """None where it holds even if whatever runs or stops may end at any time; else what is left undecided."""
-        left = "times between the events that were tried"
         if isinstance(self.wanted, AlwaysExpectation) and self.wanted.always.kind == "owner_reclaims":
-            return left
+            return _OTHER_TIMES
         explored = self._explore(choices, open_choices, workload, any_time=True)
-        return left if explored.broken is not None else explored.bound
+        return _OTHER_TIMES if explored.broken is not None else explored.bound
 
     def _explore(
         self, choices: Choices, open_choices: Collection[str], workload: Workload, *, any_time: bool = False
@@ -152,8 +153,7 @@ class _Question:
             any_time=any_time,
             arrivals=self.arrivals,
         )
-        left = replace(self.bounds, max_states=max(1, self.bounds.max_states - self.states))
-        explored = space.explore(left)
+        explored = space.explore(replace(self.bounds, spent=self.states))
         self.states += explored.states
         self.depth = max(self.depth, explored.depth)
         return explored
@@ -251,12 +251,12 @@ def explored(question: _Question, choices: Choices, names: Sequence[str]) -> Exp
     looked_at = _looked_at(question, relevant)
     if found is None:
         answer = Answer.HOLDS if bound is None else Answer.UNDECIDED
-        return Exploration(question.wanted, answer, (), _message(answer, bound), looked_at, None)
+        return Exploration(question.wanted, answer, (), _message(bound), looked_at, None)
     try:
         if not question.breaks_always(found, relevant):
             hinges, holding = _hinges(question, choices, relevant)
     except _Spent as spent:
-        looked_at += f"; what it hinges on was not found out: {spent.bound} was reached"
+        looked_at += f"; what it hinges on was not found out: {_why(spent.bound)}"
     if question.arrivals is None:
         found = _smallest(question, found, choices, relevant, holding if hinges else None)
     if judge_one(again(found), question.wanted).verdict is not Answer.FAILS:
@@ -311,7 +311,16 @@ def _looked_at(question: _Question, relevant: Sequence[str]) -> str:
     )
 
 
-def _message(answer: Answer, bound: str | None) -> str:
-    if answer is Answer.HOLDS:
+_OTHER_TIMES: Final = "other times"
+"""Left open where no bound was reached."""
+
+
+def _why(bound: str) -> str:
+    """Why there is no answer."""
+    return "events may come at other times than were tried" if bound == _OTHER_TIMES else f"{bound} was reached"
+
+
+def _message(bound: str | None) -> str:
+    if bound is None:
         return "holds over every schedule that the documentation allows"
-    return f"no schedule that was looked at breaks it; {bound} was reached before the end"
+    return f"no schedule that was looked at breaks it, but not all were: {_why(bound)}"

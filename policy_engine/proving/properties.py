@@ -33,7 +33,7 @@ def property_of(text: str) -> AlwaysExpectation:
     try:
         return AlwaysExpectation.model_validate({"always": always})
     except ValidationError as error:
-        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        what = error.errors()[-1]["msg"].removeprefix("Value error, ")
         raise ValueError(f"{name!r}: {what[:1].lower()}{what[1:]}") from None
 
 

@@ -55,7 +55,8 @@ def scenario_data(found: Counterexample, wanted: Mapping[str, Any], queue: str |
         ],
     }
     data = {key: value for key, value in data.items() if value}
-    return data | {"until": workload.until, "expect": [dict(wanted)]}
+    until = {} if workload.until is None else {"until": workload.until}
+    return data | until | {"expect": [dict(wanted)]}
 
 
 class _Dumper(yaml.SafeDumper):

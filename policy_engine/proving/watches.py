@@ -8,6 +8,7 @@ Whatever a watch finds broken is judged again on a plain run before it is shown.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
 from policy_engine.errors import InputError
 from policy_engine.expectations import judge_one
@@ -50,12 +51,15 @@ class _Watch:
     def ended(self, clock: Clock) -> bool:  # noqa: ARG002
         return False
 
-    def _run(self, clock: Clock) -> Run:
-        return Run(clock.start_policy, self.workload, clock.choices, clock.log, clock.at, clock.state)
+    def _run(self, clock: Clock, *, over: bool = False) -> Run:
+        """The run, cut short where it is not over."""
+        workload = self.workload if over else replace(self.workload, until=clock.at)
+        end = clock.at if workload.until is None else max(clock.at, workload.until)
+        return Run(clock.start_policy, workload, clock.choices, clock.log, end, clock.state)
 
-    def _fails(self, clock: Clock) -> bool:
+    def _fails(self, clock: Clock, *, over: bool = False) -> bool:
         """The verdict on the run so far, by the rules for plain runs."""
-        return judge_one(self._run(clock), self.wanted).verdict is Answer.FAILS
+        return judge_one(self._run(clock, over=over), self.wanted).verdict is Answer.FAILS
 
 
 class WholeRun(_Watch):
@@ -65,7 +69,7 @@ class WholeRun(_Watch):
         return tuple(clock.rows)
 
     def ended(self, clock: Clock) -> bool:
-        return self._fails(clock)
+        return self._fails(clock, over=True)
 
 
 class AtInstant(_Watch):
@@ -168,7 +172,7 @@ class Stops(_Watch):
         return any(stopped and self._counts(clock, v, by, why) for v, by, why, stopped in preemptions(clock))
 
     def ended(self, clock: Clock) -> bool:
-        return self._fails(clock)
+        return self._fails(clock, over=True)
 
 
 class Starts(_Watch):
@@ -192,7 +196,7 @@ class Futile(_Watch):
     """``no_futile_preemption``: a claimant whose victims have stopped is not left waiting for ever."""
 
     def ended(self, clock: Clock) -> bool:
-        return any(not claim.outstanding for claim in clock.state.claims) and self._fails(clock)
+        return any(not claim.outstanding for claim in clock.state.claims) and self._fails(clock, over=True)
 
 
 class Cycles(_Watch):
@@ -244,7 +248,7 @@ class Owners(_Watch):
         return any(clock.at > at for at in before.values()) and self._fails(clock)
 
     def ended(self, clock: Clock) -> bool:
-        return bool(getattr(clock, "owners_since", {})) and self._fails(clock)
+        return bool(getattr(clock, "owners_since", {})) and self._fails(clock, over=True)
 
 
 class Peaks(_Watch):
@@ -259,7 +263,7 @@ class Peaks(_Watch):
         return (outcome.peak_usage, outcome.peak_borrowed)
 
     def ended(self, clock: Clock) -> bool:
-        return self._fails(clock)
+        return self._fails(clock, over=True)
 
 
 class Several(_Watch):

@@ -270,7 +270,8 @@ class _Check:
     def _check_runs(self, path: KeyPath, entry: RunningJob | WaitingJob, at: float) -> None:
         """A job of ``running`` still runs when the scenario begins."""
         for key in ("duration", "timeout"):
-            seconds = getattr(entry, key)
+            given = getattr(entry, key)
+            seconds = given.most if isinstance(given, Range) else given
             if seconds is not None and at + seconds < 0:
                 ended = duration_text(at + seconds)
                 raise self.error((*path, key), f"the job has ended at {ended}, before the run begins")

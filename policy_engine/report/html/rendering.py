@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import Final
 
@@ -30,7 +29,6 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"breakable": _breakable, "indented": _indented}
-    environment.filters["laid_out"] = _laid_out
     # our own style sheet; it must reach the page as it was hashed
     style = Markup(css)  # noqa: S704
     template = environment.get_template("page.html.jinja")
@@ -42,15 +40,9 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _laid_out(lines: Sequence[str]) -> Markup:
-    """Lines, escaped, one below the other."""
-    return Markup("\n").join(escape(visible_line(line)) for line in lines)
-
-
 def _indented(line: str) -> Markup:
     """A line of a listing, escaped, with its indentation."""
-    indent = len(line) - len(line.lstrip(" "))
-    return escape(" " * indent + visible(line))
+    return escape(visible_line(line))
 
 
 _LONG_WORD: Final = re.compile(r"(\S{13,})")
