@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.checking import CheckedQueue, CheckResult
 from policy_engine.findings import Finding, Severity
-from policy_engine.guarantees import Guarantee, guarantees, preemptions
+from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
 from policy_engine.policy import Policy
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
@@ -139,10 +139,27 @@ def _promises(queue: CheckedQueue, guarantees: Table, *, declared: bool = False)
     yield Text(_MEANING)
     if queue.preemptions:
         columns = [Column(title) for title in ("Jobs of", "can stop jobs of", "Instance type", "Why")]
-        rows = [(Name(row.share), Name(row.takes_from), row.unit, _why(row.kind, row.why)) for row in queue.preemptions]
-        yield Table("Who can stop whose jobs", columns, rows)
+        yield Table("Who can stop whose jobs", columns, list(_takers(queue.preemptions)))
     else:
         yield Text("No job can ever be stopped for another.")
+
+
+_TOO_MANY: Final = 20
+"""More pairs of shares than this are told in groups."""
+
+
+def _takers(preemptions: Sequence[Preemption]) -> Iterator[tuple[Cell, ...]]:
+    """A row for each pair of shares; of many, one for all that can stop the same share's jobs for the same reason."""
+    if len(preemptions) <= _TOO_MANY:
+        for row in preemptions:
+            yield Name(row.share), Name(row.takes_from), row.unit, _why(row.kind, row.why)
+        return
+    groups: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in preemptions:
+        of = "itself" if row.share == row.takes_from else row.takes_from
+        groups.setdefault((of, row.unit, row.kind, row.why.replace(row.share, "each", 1)), []).append(row.share)
+    for (of, unit, kind, why), shares in groups.items():
+        yield Name(", ".join(shares)), of if of == "itself" else Name(of), unit, _why(kind, why)
 
 
 def _why(kind: str, why: str) -> str:
