@@ -11,6 +11,7 @@ from constructs_quota.resource_sharing import ResourceSharing
 from constructs_quota.scheduling_policy import QuotaSchedulingPolicy
 from constructs_quota.service_environment import QuotaServiceEnvironment
 from constructs_quota.training_queue import QuotaTrainingQueue
+from constructs_quota.validation import QuotaPolicyValidation
 from policy_engine.policy import SharingStrategy, State, StuckReason
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Checkpoints",
     "JobQueueGrants",
     "QuotaJobQueue",
+    "QuotaPolicyValidation",
     "QuotaSchedulingPolicy",
     "QuotaServiceEnvironment",
     "QuotaShare",

@@ -48,6 +48,8 @@ class Refusal:
         self._scope = scope
         self._id = construct_id
         self._lines: list[str] = []
+        self.has_token = False
+        """Was a value let through that is only known later?"""
 
     def add(self, key: str, problem: str | None) -> None:
         """Note what is wrong with the argument; None is nothing."""
@@ -61,7 +63,11 @@ class Refusal:
         characters no name has), so the kernel, which costs a round trip, is only asked about values that fail.
         """
         problem = problem_of(value)
-        if problem is not None and not is_token(value):
+        if problem is None:
+            return
+        if is_token(value):
+            self.has_token = True
+        else:
             self.add(key, problem)
 
     def flag(self, key: str, value: object) -> None:

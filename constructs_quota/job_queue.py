@@ -85,8 +85,13 @@ class JobQueueBase:
             refusal.add("quota_share_name", f"{name!r} is already declared on the queue, at {there}")
         refusal.add("job_queue", share_count_problem(len(self._shares) + 1))
 
-    def _add_share(self, name: str, share: QuotaShare) -> None:
+    def _add_share(self, name: str, share: QuotaShare, *, has_token: bool) -> None:
         self._shares[name] = share
+        if has_token:
+            self._check_when_resolved()
+
+    def _check_when_resolved(self) -> None:
+        """Have what is not known yet checked when the app is synthesised; of an imported queue nothing can be."""
 
     @staticmethod
     def from_job_queue_arn(scope: Construct, construct_id: str, arn: str) -> ImportedJobQueue:
@@ -159,8 +164,11 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
         self.service_environment = service_environment
         self._arn = self.ref
         self._shares = {}
+        self._is_checked_when_resolved = False
         if isinstance(service_environment, ServiceEnvironmentBase):
             service_environment._queue = self
+        if refusal.has_token or getattr(service_environment, "_has_token", False):
+            self._check_when_resolved()
         warn_of_fixed_name(self, job_queue_name, "deletes the queue and ends its jobs")
 
     # The L1's property of this name is the name given, or None; see QuotaServiceEnvironment.
@@ -181,6 +189,14 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
         if not isinstance(self.service_environment, QuotaServiceEnvironment):
             raise ValueError(f"{self.node.path}: policy: the capacity of an imported service environment is not known")
         return declared_policy(self, self.service_environment, self._shares.values())
+
+    def _check_when_resolved(self) -> None:
+        # Loaded here, since it brings the whole engine.
+        from constructs_quota.validation import ResolvedPolicy
+
+        if not self._is_checked_when_resolved:
+            self._is_checked_when_resolved = True
+            self.node.add_validation(ResolvedPolicy(self))
 
     def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
         super()._hold_share(refusal, name, capacity_limits)

@@ -143,7 +143,7 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
             state=as_text(state),
         )
         if isinstance(job_queue, JobQueueBase):
-            job_queue._add_share(quota_share_name, self)
+            job_queue._add_share(quota_share_name, self, has_token=refusal.has_token)
 
 
 @jsii.implements(IQuotaShareRef)

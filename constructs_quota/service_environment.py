@@ -84,6 +84,7 @@ class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBas
             state=as_text(state),
         )
         self._limits = dict(capacity_limits)
+        self._has_token = refusal.has_token
         warn_of_fixed_name(self, service_environment_name, "needs a new queue on it, as a queue keeps its environment")
 
     # The L1's property of this name is the name given, or None. jsii takes a property for one that the L1 is to use
