@@ -192,7 +192,7 @@ class Queue:
             return self._disabled()
         for cell, unit, count in state.demand[claim.job]:
             capacity = Capacity(state, self.policies, cell, unit)
-            used = max(state.now[cell], state.after[cell] - count)
+            used = state.now[cell]
             room = room_of_claim(state, cell, unit, state.held_for(claim, unit, count))
             if used + count > state.bound[cell]:
                 return capacity.beyond_bound(count, used)

@@ -638,7 +638,7 @@ class State:
     def claimant_can_start(self, claim: Claim) -> bool:
         """Move 0: bound and room now, its own hold not counted."""
         for cell, unit, count in self.demand[claim.job]:
-            if max(self.now[cell] + count, self.after[cell]) > self.bound[cell]:
+            if self.now[cell] + count > self.bound[cell]:
                 return False
             beyond = self.after[cell] > self.limit[cell]
             pool = self.borrow_pool[unit] if beyond else self.pool[unit]
