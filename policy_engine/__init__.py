@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from policy_engine.expectations import Answer, Verdict
     from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
     from policy_engine.policy import Policy
-    from policy_engine.running import ProofResult, SimulationResult, VerificationResult, prove, simulate, verify
+    from policy_engine.running import (
+        ExplanationResult,
+        ProofResult,
+        SimulationResult,
+        VerificationResult,
+        explain,
+        prove,
+        simulate,
+        verify,
+    )
     from policy_engine.scheduler.choices import Choices
     from policy_engine.simulation import Run
     from policy_engine.sources import Source, load_policy
@@ -28,6 +37,7 @@ __all__ = [
     "Answer",
     "CheckResult",
     "Choices",
+    "ExplanationResult",
     "InputError",
     "JobOutcome",
     "Policy",
@@ -43,6 +53,7 @@ __all__ = [
     "VerificationResult",
     "__version__",
     "check",
+    "explain",
     "load_policy",
     "load_scenario",
     "prove",
@@ -56,7 +67,16 @@ _MODULES: Final = {
     "expectations": ("Answer", "Verdict"),
     "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
     "policy": ("Policy",),
-    "running": ("ProofResult", "SimulationResult", "VerificationResult", "prove", "simulate", "verify"),
+    "running": (
+        "ExplanationResult",
+        "ProofResult",
+        "SimulationResult",
+        "VerificationResult",
+        "explain",
+        "prove",
+        "simulate",
+        "verify",
+    ),
     "scheduler.choices": ("Choices",),
     "simulation": ("Run",),
     "sources": ("Source", "load_policy"),

@@ -31,7 +31,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 NOT_BUILT: Final = (
     "compare",
     "suggest",
-    "explain",
     "import",
     "history",
     "drift",
@@ -317,6 +316,56 @@ def simulate(
         raise click.UsageError(f"{len(scenarios)} scenarios; simulate takes one")
     result = policy_engine.simulate(policy, scenarios[0], queue=queue, parameters=parameters)
     publish(SimulationReport(result.source, result.scenario.source, result.run), form, files)
+    return HOLDS
+
+
+def _seconds(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """A time as scenario files write it."""
+    from policy_engine.workload.durations import parse_duration
+
+    try:
+        # on a command line a number is text too
+        return None if value is None else parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@main.command(short_help="Why a job waits or was preempted.")
+@click.argument("arguments", nargs=-1, required=True, metavar="POLICY SCENARIO")
+@click.option("--job", metavar="NAME", required=True, help="The job.")
+@click.option(
+    "--at", metavar="TIME", callback=_seconds, help="How it stands then, such as 90s or 1h30m; else its life."
+)
+@policy_options
+@report_options
+def explain(
+    arguments: Sequence[str],
+    job: str,
+    at: float | None,
+    queue: str | None,
+    parameters: dict[str, str],
+    form: str,
+    **files: Path | None,
+) -> int:
+    """Say why a job of SCENARIO waits, why it was preempted, and why nobody was stopped for it.
+
+    Each answer is the first rule that stands in the way, with its numbers, in AWS's words where it has them. POLICY
+    may be left out where the scenario names one.
+
+    \b
+    Example:
+      policy-engine explain cdk.out examples/walkthrough.yaml --job qs1_job_low
+      policy-engine explain policy.yaml scenario.yaml --job qs1_job_med --at 1m
+    """  # noqa: D301
+    import policy_engine
+    from policy_engine.arguments import apart
+    from policy_engine.report.explanation import ExplanationReport
+
+    policy, scenarios = apart(arguments)
+    if len(scenarios) > 1:
+        raise click.UsageError(f"{len(scenarios)} scenarios; explain takes one")
+    result = policy_engine.explain(policy, scenarios[0], job=job, at=at, queue=queue, parameters=parameters)
+    publish(ExplanationReport(result.source, result.scenario.source, result.explanation), form, files)
     return HOLDS
 
 

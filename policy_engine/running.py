@@ -1,12 +1,13 @@
-"""Runs a scenario under a policy, wherever the two come from: ``simulate`` and ``verify``."""
+"""Runs a scenario under a policy, wherever the two come from: ``simulate``, ``verify`` and ``explain``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from policy_engine import expectations
 from policy_engine.errors import InputError, UndecidedError
@@ -31,7 +32,12 @@ from policy_engine.simulation import Run
 from policy_engine.simulation import simulate as run_workload
 from policy_engine.sources import Kind, Source, load
 from policy_engine.sources.document import declaration_of
+from policy_engine.workload.durations import duration_text
 from policy_engine.workload.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    # what other commands do without
+    from policy_engine.explaining import Explanation
 
 PolicySource: TypeAlias = str | Path | Source | Policy
 """A path (cloud assembly, template or document), what was read from one, or a policy."""
@@ -133,6 +139,67 @@ def simulate(
     with _undecided_without_end(read):
         run = run_workload(ready, workload, choices, chooser=read.chooser(workload))
     return SimulationResult(source, read, run)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationResult(SimulationResult):
+    """What became of one job, and why."""
+
+    explanation: Explanation
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the data of its JSON."""
+        from policy_engine.report.explanation import ExplanationReport
+
+        return ExplanationReport(self.source, self.scenario.source, self.explanation).data()
+
+
+def explain(
+    policy: PolicySource | None,
+    scenario: str | Path | Scenario,
+    *,
+    job: str,
+    at: float | None = None,
+    queue: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+) -> ExplanationResult:
+    """Run the scenario and say why a job waits, why it was preempted, why nobody was stopped for it.
+
+    Args:
+        policy: as in ``simulate``.
+        scenario: as in ``simulate``.
+        job: the job's name.
+        at: seconds from the scenario's zero, within the run; None for the whole life of the job.
+        queue: as in ``simulate``.
+        parameters: as in ``simulate``.
+
+    Raises:
+        InputError: as in ``simulate``; there is no such job, or the time is outside the run.
+        UndecidedError: as in ``simulate``.
+    """
+    from policy_engine.explaining import explain as explain_run
+
+    result = simulate(policy, scenario, queue=queue, parameters=parameters)
+    read, run = result.scenario, result.run
+    _check_asked(read.source, run, job, at)
+    explanation = explain_run(run, job, at, read.chooser(run.workload))
+    return ExplanationResult(result.source, read, run, explanation)
+
+
+_NAMES_SHOWN: Final = 10
+
+
+def _check_asked(file: str, run: Run, job: str, at: float | None) -> None:
+    """Raises InputError for a job or a time that the run has not got."""
+    names = [one.name for one in run.workload.jobs]
+    if job not in names:
+        nearest = get_close_matches(job, names, n=1, cutoff=0.5)
+        shown = ", ".join(names[:_NAMES_SHOWN] + ["..."] * (len(names) > _NAMES_SHOWN))
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"there is {shown or 'none'}"
+        raise InputError(f"no job {job!r}; {hint}", file=file, key="job")
+    if at is not None and not 0 <= at <= run.end:
+        span = f"0s to {duration_text(run.end)}"
+        raise InputError(f"{duration_text(at)} is outside the run; {span} is allowed", file=file, key="at")
 
 
 def verify(

@@ -6,6 +6,7 @@ from dataclasses import fields
 from enum import StrEnum
 from typing import Any, Final
 
+from policy_engine.explaining import About, Because, Fate, What
 from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
 from policy_engine.report.json import SCHEMA
@@ -24,17 +25,23 @@ _TIME_OR_NULL: Final[Schema] = {**_TIME, "type": ["number", "null"]}
 _SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
 _INSTANCE_SECONDS: Final[Schema] = {"type": "number", "minimum": 0, "description": "Instances times seconds."}
 _OPENED: Final[Schema] = {"type": "array", "items": _TEXT, "description": "Choices that were answered in every way."}
+_DEPENDS_ON: Final[Schema] = {
+    "type": "array",
+    "items": _TEXT,
+    "description": "Open choices of which another answer could change it.",
+}
 _VERDICTS: Final = ("holds", "fails", "depends", "undecided")
 
 
 def result_schema() -> Schema:
-    """The schema of the JSON that ``check``, ``simulate`` and ``verify`` write; draft 2020-12."""
+    """The schema of the JSON that the commands write; draft 2020-12."""
     return {
         "title": "Result",
         "description": "What --format json and --json write. Times are seconds from the scenario's zero.",
         "type": "object",
         "oneOf": [
-            {"$ref": f"#/$defs/{name}"} for name in ("check", "simulation", "verification", "verifications", "proof")
+            {"$ref": f"#/$defs/{name}"}
+            for name in ("check", "simulation", "verification", "verifications", "proof", "explanation")
         ],
         "$defs": {
             "check": _check(),
@@ -42,6 +49,7 @@ def result_schema() -> Schema:
             "verification": _run("verify", _enum(*_VERDICTS), opened=True),
             "proof": _proof(),
             "verifications": _verifications(),
+            "explanation": _explanation(),
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),
@@ -52,6 +60,10 @@ def result_schema() -> Schema:
             "guarantee": _guarantee(),
             "preemption": _preemption(),
             "finding": _finding(),
+            "chapter": _chapter(),
+            "diagnosis": _diagnosis(),
+            "reason": _reason(),
+            "victims": _victims(),
         },
     }
 
@@ -157,6 +169,22 @@ def _verifications() -> Schema:
             "scenarios": {**_list("verification"), "minItems": 2},
         },
         "Of several scenarios.",
+    )
+
+
+def _explanation() -> Schema:
+    return _object(
+        {
+            **_head("explain", {"type": "null", "description": "Nothing is judged."}),
+            "scenario": {"type": "string", "description": "The scenario's file."},
+            "job": _TEXT,
+            "at": {**_TIME_OR_NULL, "description": "The time that was asked about; null: the whole life."},
+            "state": _TEXT,
+            "answer": _TEXT,
+            "depends_on": _DEPENDS_ON,
+            "chapters": {**_list("chapter"), "minItems": 1},
+            **_tail(),
+        }
     )
 
 
@@ -323,5 +351,85 @@ def _finding() -> Schema:
             "column": _LINE,
             "key": _TEXT,
             "ignored_because": _TEXT_OR_NULL,
+        }
+    )
+
+
+def _chapter() -> Schema:
+    return _object(
+        {
+            "what": _words(What),
+            "at": _TIME,
+            "until": {**_TIME_OR_NULL, "description": "null: to the end of the run; of a moment, the same as at."},
+            "state": {"type": ["string", "null"], "description": "AWS's state; null for a moment."},
+            "message": _TEXT,
+            "reasons": _list("reason"),
+            "diagnosis": {"anyOf": [{"$ref": "#/$defs/diagnosis"}, {"type": "null"}], "description": "Of a wait."},
+            "victims": {"anyOf": [{"$ref": "#/$defs/victims"}, {"type": "null"}], "description": "Of a preemption."},
+        }
+    )
+
+
+def _diagnosis() -> Schema:
+    return _object(
+        {
+            "job": _TEXT,
+            "waits": {"$ref": "#/$defs/reason", "description": "The first rule that stands in the way."},
+            "not_stopped": {**_list("reason"), "description": "Why nobody is stopped for it."},
+            "further": _list("reason"),
+            "ahead": {
+                "anyOf": [{"$ref": "#/$defs/diagnosis"}, {"type": "null"}],
+                "description": "Why the job before it in line waits.",
+            },
+        }
+    )
+
+
+def _reason() -> Schema:
+    counts = {"type": "object", "additionalProperties": _COUNT}
+    return _object(
+        {
+            "because": _words(Because),
+            "about": _words(About, None),
+            "rule": _TEXT,
+            "source": {"type": "string", "description": "AWS's page; empty where there is none."},
+            "message": _TEXT,
+            "unit": {"type": ["string", "null"], "description": "Instance type."},
+            "numbers": {"type": "object", "additionalProperties": {"type": "number"}},
+            "shares": {"type": "object", "additionalProperties": counts},
+            "jobs": {"type": "array", "items": _TEXT},
+            "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
+            "depends_on": _DEPENDS_ON,
+        }
+    )
+
+
+def _victims() -> Schema:
+    counts = {"type": "object", "additionalProperties": _COUNT}
+    candidate = _object(
+        {
+            "job": _TEXT,
+            "share": _TEXT,
+            "priority": _COUNT,
+            "instances": counts,
+            "started": _TIME,
+            "excess": {**counts, "description": "How far its share is above its limit when its turn comes."},
+            "fate": _words(Fate),
+            "before": {"type": ["string", "null"], "description": "What put it before the next one."},
+        }
+    )
+    return _object(
+        {
+            "by": {"type": "string", "description": "The job that others are stopped for."},
+            "share": _TEXT,
+            "why": {**_words(Why, None), "description": "null: of both kinds."},
+            "order": {"type": "string", "description": "The answer to C8, or decisions."},
+            "went_on": {"type": "boolean", "description": "The walk in order found no legal set at first."},
+            "unit": _TEXT,
+            "needed": _COUNT,
+            "room": _COUNT,
+            "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
+            "depends_on": _DEPENDS_ON,
+            "candidates": {"type": "array", "items": candidate, "description": "In the order in which they come."},
         }
     )
