@@ -164,7 +164,8 @@ class Pass:
             return
         if at != self.instant:
             self.instant, self.moves = at, 0
-        unsettled, claims, lines = state.unsettled, state.claims, state.line
+        unsettled, claims, lines, look = state.unsettled, state.claims, state.line, state.look
+        start, started = state.start, self.driver.started
         made = self.moves
         if self.blocked_owners_keep:
             state.keep_for_blocked_owners()
@@ -175,10 +176,10 @@ class Pass:
                 # Only this head might move: where it starts there is nothing to choose.
                 (share,) = unsettled
                 job = -lines[share][-1][3]
-                can = state.look(job)
+                can = look(job)
                 if can & STARTS:
-                    state.start(job, at)
-                    self.driver.started(job)
+                    start(job, at)
+                    started(job)
                 elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
                     state.settle(share, job, can)
                     continue

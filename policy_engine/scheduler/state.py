@@ -244,9 +244,14 @@ class State:
             share = policy.shares.get(name)
             self.borrows.append(share is not None and share.strategy.borrows)
             self.in_share.append(share is not None and share.in_share_preemption)
-            keeps = share is not None and (
-                share.strategy is SharingStrategy.RESERVE
-                or (share.state is Switch.DISABLED and choices.disabled_share_lends == "no")
+            # What a share alone on the queue keeps, it keeps from nobody.
+            keeps = (
+                share is not None
+                and len(policy.shares) > 1
+                and (
+                    share.strategy is SharingStrategy.RESERVE
+                    or (share.state is Switch.DISABLED and choices.disabled_share_lends == "no")
+                )
             )
             for unit in self.unit_names:
                 most = 0 if share is None else bounds.bound(name, unit)
@@ -465,13 +470,16 @@ class State:
                 if self.keeps[cell]:
                     self._keep(cell, unit)
         self.phase[job] = ENDED
-        if self.waiting:
+        waiting = self.waiting
+        if share in waiting:
+            self.unsettled.add(share)
+            if len(waiting) == 1:
+                return
+        if waiting:
             needs, unsettled = self.needs, self.unsettled
-            if share in self.waiting:
-                unsettled.add(share)
             for _, unit, _ in self.demand[job]:
                 free = self.borrow_pool[unit] - self.now_total[unit]
-                for other in self.waiting:
+                for other in waiting:
                     if needs[other] <= free:
                         unsettled.add(other)
 
