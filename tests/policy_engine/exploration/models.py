@@ -1,0 +1,121 @@
+"""Random models, small enough to be explored without any reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space
+from policy_engine.exploration.watch import Watch
+from policy_engine.policy import Policy
+from policy_engine.proving.watches import watch_for
+from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.jobs import Job, Timing, Workload
+from policy_engine.scheduler.state import Phase
+from policy_engine.simulation import Clock
+from policy_engine.workload.expected import AlwaysExpectation, AnyExpectation, AtExpectation, NeverExpectation
+from tests.policy_engine.logs import UNIT, policy_of
+
+STRATEGIES = ("LEND", "RESERVE", "LEND_AND_BORROW", "LEND_AND_BORROW 100", "LEND_AND_BORROW in_share")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A policy, a workload with open durations, and the choices that are open."""
+
+    policy: Policy
+    workload: Workload
+    open: frozenset[str]
+    choices: Choices
+
+    def space(self, watch: Watch, *, symmetry: bool = True, partial_order: bool = True) -> Space:
+        return Space(
+            self.policy,
+            self.workload,
+            self.choices,
+            self.open,
+            watch,
+            symmetry=symmetry,
+            partial_order=partial_order,
+        )
+
+    def broken(self, wanted: AnyExpectation, bounds: Bounds, **reductions: bool) -> Explored:
+        return self.space(watch_for(wanted, self.workload), **reductions).explore(bounds)
+
+
+def model(seed: int, most_jobs: int) -> Model:
+    """The model of a seed, with up to ``most_jobs`` jobs: full of ties, so that reductions have something to reduce."""
+    random = Random(seed)  # noqa: S311 (a test's choice, not a secret)
+    names = ("a", "b", "c")[: random.choice((2, 2, 3))]
+    line = f"{random.choice((1, 1, 2))} {random.choice(STRATEGIES)}"
+    alike = random.random() < 0.3
+    lines = {name: line if alike else f"{random.choice((1, 1, 2))} {random.choice(STRATEGIES)}" for name in names}
+    policy = policy_of(lines)
+    jobs = tuple(
+        Job(
+            f"j{number}",
+            random.choice(names),
+            {UNIT: random.choice((1, 1, 1, 1, 2))},
+            random.choice((0, 0, 0, 1)),
+            submit=random.choice((0.0, 0.0, 0.0, 60.0)),
+            duration=random.choice((None, None, None, None, None, 100.0)),
+        )
+        for number in range(random.randint(most_jobs - 2, most_jobs))
+    )
+    opened = frozenset(name for name in sorted(PER_DECISION) if random.random() < 0.6)
+    choices = Choices(
+        reclaim_or_in_share="any" if "reclaim_or_in_share" in opened else "reclaim_first",
+        requeue=random.choice(("keep_place", "back_of_priority")),
+        head_of_line=random.choice(("strict", "skip")),
+    )
+    timing = Timing(stop_seconds=random.choice((0.0, 0.0, 20.0)))
+    return Model(policy, Workload(jobs, timing=timing), opened, choices)
+
+
+def questions(model: Model) -> list[AnyExpectation]:
+    """One expectation of each kind that is cheap to follow."""
+    share, job = model.workload.jobs[-1].share, model.workload.jobs[0].name
+    return [
+        NeverExpectation.model_validate({"never": {"share": share, "preempted": "any"}}),
+        AlwaysExpectation.model_validate({"always": "no_futile_preemption"}),
+        AtExpectation.model_validate({"at": 70, "dispatched": [job]}),
+    ]
+
+
+@dataclass
+class Recording:
+    """Breaks nothing; writes down every state in which nothing more need happen."""
+
+    checkpoints: Sequence[float] = ()
+    named: frozenset[str] = frozenset()
+    seen: set[Hashable] = field(default_factory=set)
+    moves: int = 0
+
+    def memory(self, clock: Clock) -> Hashable:  # noqa: ARG002
+        return None
+
+    def moved(self, clock: Clock, move: object) -> bool:  # noqa: ARG002
+        self.moves += 1
+        return False
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        return False
+
+    def ended(self, clock: Clock) -> bool:
+        self.seen.add(outcome(clock))
+        return False
+
+
+def outcome(clock: Clock) -> Hashable:
+    """What a state is whatever the names of jobs: of each share, how many jobs of which kind are at what."""
+    state = clock.state
+    shares = []
+    for number, name in enumerate(state.share_names):
+        jobs = sorted(
+            (phase.name, job.instances, state.priority[n])
+            for n, (job, phase) in enumerate(zip(clock.jobs, state.phase, strict=True))
+            if state.share_of[n] == number and Phase.NEW < phase < Phase.ENDED
+        )
+        shares.append((clock.policy.shares[name].model_dump_json(), tuple(jobs)))
+    return tuple(sorted(shares))

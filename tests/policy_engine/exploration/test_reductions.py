@@ -1,0 +1,98 @@
+"""Each reduction is sound: with it and without it the verdicts and the reachable outcomes are the same."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from policy_engine.exploration.space import Bounds
+from policy_engine.scheduler.choices import BY_NAME
+from policy_engine.simulation import Clock
+from tests.policy_engine.exploration.models import Model, Recording, model, outcome, questions
+
+ENOUGH = 20_000
+"""States; a model that has more without reductions is left out, and may not be one of many."""
+REDUCTIONS: dict[str, dict[str, bool]] = {
+    "symmetry": {"symmetry": True, "partial_order": False},
+    "partial order": {"symmetry": False, "partial_order": True},
+    "both": {"symmetry": True, "partial_order": True},
+}
+NONE = {"symmetry": False, "partial_order": False}
+
+
+def reachable(of: Model, reductions: dict[str, bool]) -> tuple[set[Any], int] | None:
+    """Outcomes and states; None where there are too many."""
+    watch = Recording()
+    explored = of.space(watch, **reductions).explore(Bounds(ENOUGH))
+    return None if explored.bound else (watch.seen, explored.states)
+
+
+def disagreements(seed: int, most_jobs: int) -> list[str] | None:
+    """What comes out otherwise with a reduction; None where the model is too large."""
+    of = model(seed, most_jobs)
+    plain = reachable(of, NONE)
+    if plain is None:
+        return None
+    found = []
+    for name, reductions in REDUCTIONS.items():
+        reduced = reachable(of, reductions)
+        assert reduced is not None
+        if reduced[0] != plain[0]:
+            found.append(f"seed {seed}, {name}: outcomes {sorted(plain[0] ^ reduced[0])}")
+        if reduced[1] > plain[1]:
+            found.append(f"seed {seed}, {name}: {reduced[1]} states instead of {plain[1]}")
+    for wanted in questions(of):
+        verdicts = {
+            name: of.broken(wanted, Bounds(), **reductions).broken is None
+            for name, reductions in {"none": NONE, "both": REDUCTIONS["both"]}.items()
+        }
+        if len(set(verdicts.values())) > 1:
+            found.append(f"seed {seed}, {wanted}: {verdicts}")
+    return found
+
+
+def check(seeds: range, most_jobs: int) -> None:
+    found = [disagreements(seed, most_jobs) for seed in seeds]
+    assert [line for lines in found for line in lines or ()] == []
+    assert found.count(None) <= len(found) // 50
+
+
+def test_small_models_come_out_the_same() -> None:
+    check(range(300), most_jobs=4)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("hundred", range(20))
+def test_models_of_up_to_six_jobs_come_out_the_same(hundred: int) -> None:
+    check(range(1_000 + 100 * hundred, 1_100 + 100 * hundred), most_jobs=6)
+
+
+def test_the_reductions_reduce() -> None:
+    """Else the tests above would say nothing."""
+    states, moves = dict.fromkeys(("none", *REDUCTIONS), 0), dict.fromkeys(("none", *REDUCTIONS), 0)
+    for seed in range(60):
+        of = model(seed, 5)
+        for name, reductions in {"none": NONE, **REDUCTIONS}.items():
+            watch = Recording()
+            states[name] += of.space(watch, **reductions).explore(Bounds()).states
+            moves[name] += watch.moves
+    assert states["symmetry"] < states["none"]
+    assert moves["partial order"] < moves["none"]
+    assert moves["both"] < min(moves["symmetry"], moves["partial order"])
+
+
+def test_every_plain_run_is_among_the_schedules() -> None:
+    """Whatever the choices answer, the simulator comes to an outcome that an exploration of all answers reaches."""
+    compared = 0
+    for seed in range(100):
+        of = model(seed, 4)
+        found = reachable(of, REDUCTIONS["both"])
+        assert found is not None
+        for given in product(*(BY_NAME[name].answers for name in sorted(of.open))):
+            answers: dict[str, Any] = dict(zip(sorted(of.open), given, strict=True))
+            clock = Clock(of.policy, of.workload, replace(of.choices, **answers), None)
+            clock.run()
+            assert outcome(clock) in found[0], (seed, answers)
+            compared += 1
+    assert compared > 500
