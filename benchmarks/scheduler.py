@@ -17,10 +17,12 @@ import random
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from policy_engine.policy import Policy
 from policy_engine.scheduler.jobs import Job, Workload
@@ -90,7 +92,7 @@ def ours_fifo(count: int) -> tuple[float, list[float]]:
 
 def simpy_fifo(count: int) -> tuple[float, list[float]]:
     """SimPy's Container, first come, first served."""
-    import simpy
+    simpy: Any = import_module("simpy")
 
     jobs = fifo_jobs(count)
     starts = [0.0] * count
@@ -98,13 +100,13 @@ def simpy_fifo(count: int) -> tuple[float, list[float]]:
     env = simpy.Environment()
     instances = simpy.Container(env, 100, init=100)
 
-    def job(number: int, size: int, duration: float):  # type: ignore[no-untyped-def]
+    def job(number: int, size: int, duration: float) -> Iterator[Any]:
         yield instances.get(size)
         starts[number] = env.now
         yield env.timeout(duration)
         yield instances.put(size)
 
-    def arrivals():  # type: ignore[no-untyped-def]
+    def arrivals() -> Iterator[Any]:
         for number, (submit, size, duration, _) in enumerate(jobs):
             yield env.timeout(submit - env.now)
             env.process(job(number, size, duration))
@@ -122,16 +124,14 @@ def ours_preemption(count: int) -> tuple[float, list[float]]:
 
 def ciw_preemption(count: int) -> tuple[float, list[float]]:
     """Ciw, priorities with preempt and restart."""
-    import ciw
+    ciw: Any = import_module("ciw")
 
     jobs = preemption_jobs(count)
 
-    class Given(ciw.dists.Distribution):  # type: ignore[misc]
-        """Each job's own duration."""
+    def duration(_: Any, t: Any = None, ind: Any = None) -> float:  # noqa: ARG001 - Ciw's names
+        return jobs[int(ind.id_number) - 1][2]
 
-        def sample(self, t: object = None, ind: object = None) -> float:  # noqa: ARG002
-            return jobs[ind.id_number - 1][2]  # type: ignore[attr-defined]
-
+    given = type("Given", (ciw.dists.Distribution,), {"sample": duration})  # each job's own duration
     arrivals: dict[int, list[float]] = {priority: [] for priority in range(5)}
     before = dict.fromkeys(arrivals, 0.0)
     for submit, _, _, priority in jobs:
@@ -143,7 +143,7 @@ def ciw_preemption(count: int) -> tuple[float, list[float]]:
         arrival_distributions={
             name: [ciw.dists.Sequential([*arrivals[priority], float("inf")])] for priority, name in classes.items()
         },
-        service_distributions={name: [Given()] for name in classes.values()},
+        service_distributions={name: [given()] for name in classes.values()},
         number_of_servers=[50],
         priority_classes=({name: 4 - priority for priority, name in classes.items()}, ["restart"]),
     )
