@@ -96,6 +96,7 @@ LAST = (
     "policy_engine.schema",
     "policy_engine.running",
     "policy_engine",
+    "policy_engine.pytest_plugin",
     "policy_engine.cli",
     "policy_engine.__main__",
 )
@@ -105,6 +106,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
     "aws_cdk": ("constructs_quota", "stacks", "app"),
     "constructs": ("constructs_quota", "stacks", "app"),
     "jsii": ("constructs_quota",),
+    "pytest": ("policy_engine.pytest_plugin",),
     "boto3": ("policy_engine.sources.live", "policy_engine.endpoint"),
     "botocore": ("policy_engine.sources.live", "policy_engine.endpoint"),
 }
