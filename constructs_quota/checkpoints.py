@@ -5,15 +5,20 @@ copies what a job writes to its local checkpoint path to ``CheckpointConfig.S3Ur
 the same URI (SageMaker Developer Guide, model-checkpoints).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from constructs_quota.declared import Refusal
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_s3 as s3
 
 _LOG_GROUP = "/aws/sagemaker/TrainingJobs"
 """Where SageMaker writes the logs of training jobs, and the namespace of their metrics."""
@@ -62,6 +67,8 @@ class Checkpoints(Construct):
         self.bucket.grant_read_write(self.execution_role, f"{options.prefix}/*")
 
     def _bucket(self, options: CheckpointOptions) -> s3.Bucket:
+        from aws_cdk import aws_s3 as s3
+
         return s3.Bucket(
             self,
             "Bucket",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import aws_cdk as cdk
 import jsii
@@ -22,6 +22,7 @@ from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
 from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
 from constructs_quota.grants import JobQueueGrants
+from constructs_quota.monitoring import MonitoredQueue
 from constructs_quota.service_environment import (
     ImportedServiceEnvironment,
     QuotaServiceEnvironment,
@@ -37,6 +38,9 @@ from policy_engine.policy import (
 )
 
 if TYPE_CHECKING:
+    from aws_cdk import aws_sns as sns
+
+    from constructs_quota.preemption_notices import PreemptionNotices
     from constructs_quota.quota_share import QuotaShare
     from policy_engine.policy import Policy
 
@@ -56,11 +60,11 @@ lowered for maintenance: a job larger than the lowered limit can never fit eithe
 """
 
 
-class JobQueueBase:
+class JobQueueBase(MonitoredQueue):
     """What a job queue offers, whether it is declared here or imported."""
 
-    _arn: str
     _shares: dict[str, QuotaShare]
+    _notices: PreemptionNotices | None = None
 
     @property
     def job_queue_arn(self) -> str:
@@ -76,6 +80,18 @@ class JobQueueBase:
     def quota_shares(self) -> Mapping[str, QuotaShare]:
         """The quota shares that this app declares on the queue, by name, in order of declaration."""
         return MappingProxyType(self._shares)
+
+    def notify_preemptions(self, quota_share: QuotaShare | str, topic: sns.ITopic) -> None:
+        """Tell the topic when a job of the share, given by itself or its name, is preempted; see ``PreemptionNotices``.
+
+        Raises:
+            ValueError: The share has a topic already.
+        """
+        from constructs_quota.preemption_notices import PreemptionNotices
+
+        if self._notices is None:
+            self._notices = PreemptionNotices(cast("Construct", self), "PreemptionNotices", job_queue=self)
+        self._notices.add(quota_share if isinstance(quota_share, str) else quota_share.quota_share_name, topic)
 
     def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
         """Hold a further quota share to what the queue has already."""

@@ -142,6 +142,7 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
             resource_sharing_configuration=_sharing_property(resource_sharing),
             state=as_text(state),
         )
+        self._limits = dict(capacity_limits)
         if isinstance(job_queue, JobQueueBase):
             job_queue._add_share(quota_share_name, self, has_token=refusal.has_token)
 

@@ -1,0 +1,169 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_sns as sns
+from syrupy.assertion import SnapshotAssertion
+
+from constructs_quota import (
+    QueueMonitoring,
+    QuotaJobQueue,
+    QuotaShareOptions,
+    QuotaTrainingQueue,
+    ResourceSharing,
+    ShareMetrics,
+)
+from constructs_quota.job_queue import ImportedJobQueue
+from constructs_quota.monitoring import METRICS
+from tests.synthesis import template_of
+
+ARN = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
+ONE = {"ml.g5.xlarge": 1}
+
+
+@pytest.fixture
+def queue(stack: cdk.Stack) -> ImportedJobQueue:
+    return QuotaJobQueue.from_job_queue_arn(stack, "Queue", ARN)
+
+
+def of_kind(template: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [r["Properties"] for r in template["Resources"].values() if r["Type"] == kind]
+
+
+class TestMetrics:
+    @pytest.mark.parametrize("name", METRICS)
+    def test_is_of_the_queue(self, queue: ImportedJobQueue, name: str) -> None:
+        metric = queue.metric(name)
+
+        assert (metric.namespace, metric.metric_name) == ("AWS/Batch", name)
+        assert metric.dimensions == {"JobQueueName": "gpus"}
+        assert metric.statistic == ("Average" if name.endswith("Duration") else "Sum")
+
+    def test_methods_are_of_metrics_that_there_are(self, queue: ImportedJobQueue) -> None:
+        methods = [name for name in dir(queue) if name.startswith("metric_")]
+
+        assert len(methods) == 14
+        assert {getattr(queue, name)().metric_name for name in methods} <= set(METRICS)
+
+    def test_takes_what_a_metric_takes(self, queue: ImportedJobQueue) -> None:
+        metric = queue.metric_jobs_preempted(period=cdk.Duration.hours(1), statistic="Maximum")
+
+        assert metric.period.to_seconds() == 3600
+        assert metric.statistic == "Maximum"
+
+    def test_refuses_a_metric_that_aws_has_not_got(self, queue: ImportedJobQueue) -> None:
+        with pytest.raises(ValueError, match="'JobPreempted' is not a metric of a job queue; did you mean 'Jobs"):
+            queue.metric("JobPreempted")
+
+
+class TestEvents:
+    @pytest.mark.parametrize(
+        ("method", "arguments", "pattern"),
+        [
+            (
+                "on_job_state_change",
+                {},
+                {"detail-type": ["Batch Service Job State Change"], "detail": {"jobQueue": [ARN]}},
+            ),
+            (
+                "on_job_state_change",
+                {"quota_share_name": "QS1", "statuses": ["FAILED"]},
+                {
+                    "detail-type": ["Batch Service Job State Change"],
+                    "detail": {"jobQueue": [ARN], "quotaShareName": ["QS1"], "status": ["FAILED"]},
+                },
+            ),
+            (
+                "on_queue_blocked",
+                {},
+                {"detail-type": ["Batch Service Job Queue Blocked"], "detail": {"jobQueue": [ARN]}},
+            ),
+            # These name neither queue nor share.
+            ("on_preemption_started", {}, {"detail-type": ["Batch Service Job Preemption Started"]}),
+            ("on_preemption_completed", {}, {"detail-type": ["Batch Service Job Preemption Completed"]}),
+        ],
+    )
+    def test_pattern(
+        self, stack: cdk.Stack, queue: ImportedJobQueue, method: str, arguments: dict[str, Any], pattern: dict[str, Any]
+    ) -> None:
+        topic = sns.Topic(stack, "Topic")
+
+        getattr(queue, method)("Rule", target=targets.SnsTopic(topic), **arguments)
+
+        (rule,) = of_kind(template_of(stack), "AWS::Events::Rule")
+        assert rule["EventPattern"] == {"source": ["aws.batch"], **pattern}
+        assert [target["Arn"] for target in rule["Targets"]] == [stack.resolve(topic.topic_arn)]
+
+    def test_a_rule_can_get_its_targets_later(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
+        queue.on_queue_blocked("Rule").add_target(targets.SnsTopic(sns.Topic(stack, "Topic")))
+
+        (rule,) = of_kind(template_of(stack), "AWS::Events::Rule")
+        assert len(rule["Targets"]) == 1
+
+
+class TestAlarmsAndDashboard:
+    def test_template(self, stack: cdk.Stack, snapshot: SnapshotAssertion) -> None:
+        training = QuotaTrainingQueue(
+            stack,
+            "Training",
+            capacity_limits=ONE,
+            quota_shares={
+                "QS1": QuotaShareOptions(
+                    capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False
+                )
+            },
+        )
+        QueueMonitoring(
+            stack,
+            "Monitoring",
+            job_queue=training.job_queue,
+            alarms={"JobsPreempted": {"Warning": 5, "Critical": 20}},
+            share_metrics=ShareMetrics(stack, "Metrics", job_queue=training.job_queue),
+        )
+
+        assert template_of(stack) == snapshot
+
+    def test_each_threshold_is_an_alarm(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
+        QueueMonitoring(stack, "Monitoring", job_queue=queue, alarms={"JobsPreempted": {"Warning": 5, "Critical": 20}})
+
+        alarms = of_kind(template_of(stack), "AWS::CloudWatch::Alarm")
+        assert [(a["MetricName"], a["Threshold"], a["ComparisonOperator"]) for a in alarms] == [
+            ("JobsPreempted", 5, "GreaterThanThreshold"),
+            ("JobsPreempted", 20, "GreaterThanThreshold"),
+        ]
+        assert {a["TreatMissingData"] for a in alarms} == {"notBreaching"}
+
+    def test_actions_by_word(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
+        topic = sns.Topic(stack, "Topic")
+        monitoring = QueueMonitoring(
+            stack,
+            "Monitoring",
+            job_queue=queue,
+            alarms={"JobsPreempted": {"Warning": 5, "Critical": 20}},
+            actions={"Critical": [actions.SnsAction(topic)]},
+        )
+
+        assert isinstance(monitoring.alarms["JobsPreempted", "Critical"], cloudwatch.Alarm)
+        found = of_kind(template_of(stack), "AWS::CloudWatch::Alarm")
+        assert [alarm.get("AlarmActions") for alarm in found] == [None, [stack.resolve(topic.topic_arn)]]
+
+    def test_no_alarms_unless_asked(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
+        QueueMonitoring(stack, "Monitoring", job_queue=queue)
+
+        template = template_of(stack)
+        assert not of_kind(template, "AWS::CloudWatch::Alarm")
+        assert len(of_kind(template, "AWS::CloudWatch::Dashboard")) == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            ({"alarms": {"JobPreempted": {"Warning": 1}}}, "alarms: 'JobPreempted' is not a metric of a job queue"),
+            ({"actions": {"Critical": []}}, "actions: no alarm is called 'Critical'; there is none"),
+        ],
+    )
+    def test_refuses(self, stack: cdk.Stack, queue: ImportedJobQueue, arguments: dict[str, Any], problem: str) -> None:
+        with pytest.raises(ValueError, match=rf"^Stack/Monitoring: {problem}"):
+            QueueMonitoring(stack, "Monitoring", job_queue=queue, **arguments)

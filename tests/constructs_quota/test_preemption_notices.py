@@ -1,0 +1,64 @@
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_sns as sns
+from syrupy.assertion import SnapshotAssertion
+
+from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing
+from tests.synthesis import template_of
+
+ONE = {"ml.g5.xlarge": 1}
+SHARE = QuotaShareOptions(capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False)
+
+
+@pytest.fixture
+def training(stack: cdk.Stack) -> QuotaTrainingQueue:
+    return QuotaTrainingQueue(stack, "Training", capacity_limits=ONE, quota_shares={"QS1": SHARE, "QS2": SHARE})
+
+
+def of_kind(template: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [r["Properties"] for r in template["Resources"].values() if r["Type"] == kind]
+
+
+def test_template(stack: cdk.Stack, training: QuotaTrainingQueue, snapshot: SnapshotAssertion) -> None:
+    training.job_queue.notify_preemptions("QS1", sns.Topic(stack, "Topic"))
+
+    assert template_of(stack) == snapshot
+
+
+def test_every_share_has_a_topic_and_all_have_one_function(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:
+    topics = {name: sns.Topic(stack, f"Topic{name}") for name in ("QS1", "QS2")}
+    training.job_queue.notify_preemptions("QS1", topics["QS1"])
+    training.job_queue.notify_preemptions(training.quota_shares["QS2"], topics["QS2"])
+
+    template = template_of(stack)
+    (function,) = of_kind(template, "AWS::Lambda::Function")
+    text = "".join(
+        part if isinstance(part, str) else part["Ref"]
+        for part in function["Environment"]["Variables"]["TOPICS"]["Fn::Join"][1]
+    )
+    assert json.loads(text) == {name: stack.resolve(topic.topic_arn)["Ref"] for name, topic in topics.items()}
+    assert function["Environment"]["Variables"]["JOB_QUEUE"] == stack.resolve(training.job_queue_arn)
+
+
+def test_the_role_may_look_up_jobs_and_publish_to_its_topics(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:
+    topic = sns.Topic(stack, "Topic")
+    training.job_queue.notify_preemptions("QS1", topic)
+
+    (policy,) = of_kind(template_of(stack), "AWS::IAM::Policy")
+    statements = {
+        str(statement["Action"]): statement["Resource"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "logs:PutLogEvents" not in statement["Action"]
+    }
+    assert statements == {"batch:DescribeServiceJob": "*", "sns:Publish": stack.resolve(topic.topic_arn)}
+
+
+def test_refuses_a_second_topic_of_a_share(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:
+    topic = sns.Topic(stack, "Topic")
+    training.job_queue.notify_preemptions("QS1", topic)
+
+    with pytest.raises(ValueError, match=r"PreemptionNotices: quota_share_name: 'QS1' has a topic already"):
+        training.job_queue.notify_preemptions("QS1", topic)
