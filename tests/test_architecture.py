@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 # "policy_engine" alone means its public names, not the modules behind them.
 LAYERS: dict[str, tuple[str, ...]] = {
     "policy_engine._version": (),
+    "policy_engine.collector": (),
     "policy_engine.errors": (),
     "policy_engine.policy": (),
     "policy_engine.scheduler": ("policy_engine.policy",),
@@ -21,6 +22,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "policy_engine.outcome": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.simulation"),
     "policy_engine.sources": ("policy_engine.errors", "policy_engine.policy"),
     "policy_engine.workload": (
+        "policy_engine.collector",
         "policy_engine.errors",
         "policy_engine.policy",
         "policy_engine.scheduler",
@@ -74,6 +76,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.workload",
     ),
     "policy_engine.replaying": (
+        "policy_engine.collector",
         "policy_engine.errors",
         "policy_engine.policy",
         "policy_engine.scheduler",
@@ -107,7 +110,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
     "constructs": ("constructs_quota", "stacks", "app"),
     "jsii": ("constructs_quota",),
     "pytest": ("policy_engine.pytest_plugin",),
-    "boto3": ("policy_engine.sources.live", "policy_engine.endpoint"),
+    "boto3": ("policy_engine.sources.live", "policy_engine.endpoint", "constructs_quota.handlers"),
     "botocore": ("policy_engine.sources.live", "policy_engine.endpoint"),
 }
 

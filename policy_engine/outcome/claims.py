@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from math import inf
+from typing import Final
 
-from policy_engine.scheduler.log import RELEASES, Kind, Row, Why
+from policy_engine.scheduler.log import Kind, Row, Why
 from policy_engine.simulation import Run
 
 
@@ -24,10 +26,52 @@ class Claim:
     entitled_since: float | None
     """Since when it was first in line and inside its share's limit; None where it is beyond."""
     across: bool = False
-    """Are jobs of other shares among those stopped?"""
+    """Are jobs of other shares among them?"""
     evicted: int = 0
     """Instances that were stopped; not those of jobs that ended by themselves before."""
     started: float | None = None
+
+
+class _Line:
+    """The jobs of one share that wait."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = -inf
+        """When a job last left it."""
+
+
+class _Cell:
+    """What one share uses of one unit, all that is under way counted as over."""
+
+    __slots__ = ("base", "falls", "limit", "used")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self.base = 0
+        """What was used after the last start or claim."""
+        self.falls: list[tuple[float, int]] = []
+        """When that fell, and to what."""
+
+    def take(self, count: int) -> None:
+        """A job starts or claims."""
+        self.base = self.used = self.used + count
+        if self.falls:
+            self.falls = []
+
+    def give(self, at: float, count: int) -> None:
+        """A job has ended, or is to be stopped."""
+        self.used -= count
+        self.falls.append((at, self.used))
+
+    def has_room_since(self, count: int) -> float | None:
+        """Since when ``count`` more are inside the limit; None where they are not."""
+        allowed = self.limit - count
+        if self.used > allowed:
+            return None
+        return -inf if self.base <= allowed else next(at for at, used in self.falls if used <= allowed)
 
 
 class Claims:
@@ -40,38 +84,64 @@ class Claims:
         self.reclaims: defaultdict[str, list[float]] = defaultdict(list)
         """Share to how long its jobs waited that were first in line and inside its limit, if they waited at all."""
         self._since = since
-        self._limits = {
-            (name, unit): n for name, s in run.policy.shares.items() for unit, n in s.capacity_limits.items()
-        }
-        self._used: defaultdict[tuple[str, str], int] = defaultdict(int)
-        """Instances, all that is under way counted as over."""
-        self._falls: defaultdict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
-        """What was used from the share's last start or claim on, and how that fell."""
-        self._left: dict[str, float] = {}
-        """Share to when a job last left its line."""
-        self._runnable: dict[int, float] = {}
-        """Waiting jobs: since when."""
-        self._held: set[int] = set()
+        self._lines = {name: _Line() for name in run.policy.shares}
+        self._demands: list[tuple[_Line, tuple[tuple[_Cell, int], ...]]] = []
+        self._runnable = [-inf] * len(self.jobs)
+        """Since when the job waits, or waited last."""
+        self._held = bytearray(len(self.jobs))
         self._stopping: dict[int, Claim | None] = {}
         """Jobs that are being stopped, and for which claim."""
         self._open: dict[int, Claim] = {}
         """Claims that have not started."""
-        for row in run.log.rows:
-            self._read(row)
+        self._open_cells(run)
+        self._walk(run.log.rows)
 
-    def _read(self, row: Row) -> None:
+    def _open_cells(self, run: Run) -> None:
+        """Jobs of one share and size have their cells in common."""
+        cells: dict[tuple[str, str], _Cell] = {}
+        known: dict[tuple[str, int], tuple[_Line, tuple[tuple[_Cell, int], ...]]] = {}
+        for job in self.jobs:
+            key = job.share, id(job.demand)
+            if key not in known:
+                limit = run.policy.shares[job.share].limit
+                of = ((cells.setdefault((job.share, u), _Cell(limit(u))), count) for u, count in job.demand.items())
+                known[key] = self._lines[job.share], tuple(of)
+            self._demands.append(known[key])
+
+    def _walk(self, rows: list[Row]) -> None:
+        demands, runnable, held = self._demands, self._runnable, self._held
+        claims, stopping = self._open, self._stopping
+        submitted, started, finished = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED
+        for row in rows:
+            at, kind, job, _, _, _ = row
+            if kind is submitted:
+                runnable[job] = at
+            elif kind is started:
+                held[job] = 1
+                if runnable[job] < at or claims:
+                    self._start(job, at)
+                else:  # it did not wait
+                    line, cells = demands[job]
+                    line.left = at
+                    for cell, count in cells:
+                        cell.take(count)
+            elif kind is finished and job not in stopping:
+                for cell, count in demands[job][1]:
+                    cell.give(at, count)
+                held[job] = 0
+            else:
+                self._rare(row)
+
+    def _rare(self, row: Row) -> None:
         at, kind, job, by, why, _ = row
-        if kind is Kind.SUBMITTED or kind is Kind.REQUEUED:
+        if kind is Kind.REQUEUED:
             self._runnable[job] = at
-        elif kind is Kind.STARTED:
-            self._start(job, at)
-        elif kind in RELEASES:
-            self._release(job, at, stopped=kind is Kind.STOPPED)
         elif kind is Kind.PREEMPTED:
             self._preempt(job, at, by, why)
+        elif kind in _ENDS:
+            self._release(job, at, stopped=kind is Kind.STOPPED)
 
     def _start(self, job: int, at: float) -> None:
-        self._held.add(job)
         claim = self._open.pop(job, None)
         entitled = self._leave(job, at) if claim is None else claim.entitled_since
         if claim is not None:
@@ -83,21 +153,14 @@ class Claims:
 
     def _leave(self, job: int, at: float) -> float | None:
         """It leaves the line to start or to claim: since when it was first and inside the limit; None: it is beyond."""
-        what = self.jobs[job]
-        front = max(self._runnable.pop(job, at), self._left.get(what.share, at))
-        inside, latest = True, front
-        for unit, count in what.demand.items():
-            cell = what.share, unit
-            allowed = self._limits.get(cell, 0) - count
-            used = self._used[cell]
-            if used > allowed:
-                inside = False
-            elif at > front:
-                latest = max(latest, next((time for time, level in self._falls[cell] if level <= allowed), front))
-            self._used[cell] = used + count
-            self._falls[cell] = [(at, used + count)]
-        self._left[what.share] = at
-        return latest if inside else None
+        line, cells = self._demands[job]
+        entitled: float | None = max(self._runnable[job], line.left)
+        line.left = at
+        for cell, count in cells:
+            since = cell.has_room_since(count)
+            entitled = None if since is None or entitled is None else max(entitled, since)
+            cell.take(count)
+        return entitled
 
     def _preempt(self, job: int, at: float, by: int, why: Why | None) -> None:
         claim = None
@@ -109,7 +172,7 @@ class Claims:
                     self.all.append(claim)
             claim.across = claim.across or why is Why.CROSS_SHARE
         if job not in self._stopping:
-            self._fall(job, at)
+            self._give(job, at)
         self._stopping[job] = claim
 
     def _release(self, job: int, at: float, *, stopped: bool) -> None:
@@ -117,14 +180,13 @@ class Claims:
             claim = self._stopping.pop(job)
             if stopped and claim is not None:
                 claim.evicted += self.jobs[job].instances
-        elif job in self._held or self._open.pop(job, None) is not None:
-            self._fall(job, at)
-        self._held.discard(job)
-        self._runnable.pop(job, None)
+        elif self._held[job] or self._open.pop(job, None) is not None:
+            self._give(job, at)
+        self._held[job] = 0
 
-    def _fall(self, job: int, at: float) -> None:
-        what = self.jobs[job]
-        for unit, count in what.demand.items():
-            cell = what.share, unit
-            used = self._used[cell] = self._used[cell] - count
-            self._falls[cell].append((at, used))
+    def _give(self, job: int, at: float) -> None:
+        for cell, count in self._demands[job][1]:
+            cell.give(at, count)
+
+
+_ENDS: Final = frozenset({Kind.STOPPED, Kind.FINISHED, Kind.FAILED, Kind.TERMINATED})

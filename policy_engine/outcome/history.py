@@ -17,6 +17,8 @@ PREEMPTIONS: Final = frozenset({Why.CROSS_SHARE, Why.IN_SHARE, Why.LIMIT_LOWERED
 def policies(run: Run) -> list[tuple[int, Policy]]:
     """The policies of a run, each with the index of the log row that brings it; the declared one first, at -1."""
     found = [(-1, run.policy)]
+    if not run.workload.updates:
+        return found
     changes = (u for u in run.workload.updates if isinstance(u, UpdateShare | DeleteShare | UpdateServiceEnvironment))
     rows = (n for n, row in enumerate(run.log.rows) if row[1] in (Kind.SHARE_UPDATED, Kind.ENVIRONMENT_UPDATED))
     # one row for each, in order; `until` may have come before the last ones

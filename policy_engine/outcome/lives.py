@@ -53,7 +53,8 @@ class Lives:
 
     def _walk(self) -> None:
         first, begun, last, released = self.first, self.begun, self.last, self.released
-        submitted, started = Kind.SUBMITTED, Kind.STARTED
+        # members of an enumeration are slow to hash: the frequent ones are told by identity
+        submitted, started, finished = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED
         waits_since, reasons = self._waits_since, self.reasons
         for row in self.run.log.rows:
             at, kind, job, _, _, _ = row
@@ -69,7 +70,7 @@ class Lives:
                     self._wait_is_over(job, at)
                 if reasons:
                     reasons.pop(job, None)
-            elif kind in _ENDS:
+            elif kind is finished or kind in _ENDS:
                 self._end(row)
             else:
                 self._rare(row)
@@ -129,7 +130,9 @@ class Lives:
     def ended(self, job: int) -> float | None:
         """When it succeeded, failed or was terminated."""
         row = self.last[job]
-        return row[0] if row is not None and row[1] in _ENDS else None
+        if row is None or not (row[1] is Kind.FINISHED or row[1] in _ENDS):
+            return None
+        return row[0]
 
     def preemptions_from(self, job: int, since: float) -> int:
         """Attempts of the job that a preemption ended at ``since`` seconds or later."""

@@ -14,7 +14,7 @@ from math import inf
 from policy_engine.outcome.claims import Claims
 from policy_engine.outcome.ledger import Ledger
 from policy_engine.outcome.lives import Lives
-from policy_engine.outcome.shares import ShareOutcome, Waits, outcomes, waits_of
+from policy_engine.outcome.shares import ShareOutcome, Waits, outcomes_by_unit, waits_of
 from policy_engine.outcome.tolls import CHECKPOINT_SECONDS, Size, Toll, Tolls, instances
 from policy_engine.simulation import Run
 
@@ -225,7 +225,7 @@ class _Measuring:
             checkpoint_seconds=self.tolls.every,
             all=_of_tolls(list(tolls.values())),
             shares=tuple(self._share(name) for name in run.policy.shares),
-            by_unit=outcomes(self.ledger, self.tolls),
+            by_unit=outcomes_by_unit(self.ledger, self.tolls),
             units=tuple(self._unit(unit) for unit in self.ledger.capacity_seconds),
             sizes=tuple(self._sizes()),
             pairs=tuple(self._pairs()),
@@ -238,8 +238,7 @@ class _Measuring:
         takings = [(key[2], taking) for key, taking in self.tolls.takings.items() if key[0] == name]
         claims = [claim for claim in self.claims.all if self.tolls.jobs[claim.job].share == name]
         reclaims = self.claims.reclaims.get(name, [])
-        account = self.ledger.account(name, None)
-        cells = [cell.account for (share, _), cell in self.ledger.cells.items() if share == name]
+        cells = self.ledger.of(name, None)
         short_busy = sum(cell.short_busy_seconds for cell in cells)
         short_limit = sum(cell.short_limit_seconds for cell in cells)
         return ShareMeasures(
@@ -252,15 +251,15 @@ class _Measuring:
             instances_evicted=sum(claim.evicted for claim in claims),
             lost=_lost(tolls),
             caused_lost_instance_seconds=sum(taking.lost * instances(size, None) for size, taking in takings),
-            busy_instance_seconds=account.busy_seconds,
-            borrowed_instance_seconds=account.borrowed_seconds,
-            lent_instance_seconds=self.ledger.lent_seconds(name, None),
+            busy_instance_seconds=sum(cell.busy_seconds for cell in cells),
+            borrowed_instance_seconds=sum(cell.borrowed_seconds for cell in cells),
+            lent_instance_seconds=sum(cell.lent_seconds for cell in cells),
             short_seconds=max((cell.short_seconds for cell in cells), default=0.0),
             entitlement_while_short=short_busy / short_limit if short_limit else None,
         )
 
     def _unit(self, unit: str) -> UnitMeasures:
-        cells = [cell.account for (_, of), cell in self.ledger.cells.items() if of == unit]
+        cells = [cell for (_, of), cell in self.ledger.cells.items() if of == unit]
         return UnitMeasures(
             unit=unit,
             capacity_instance_seconds=self.ledger.capacity_seconds[unit],

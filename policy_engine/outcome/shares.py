@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from policy_engine.outcome.ledger import Ledger
 from policy_engine.outcome.lives import Lives
+from policy_engine.outcome.peaks import peaks
 from policy_engine.outcome.tolls import Tolls, instances
 from policy_engine.simulation import Run
 
@@ -68,21 +69,24 @@ class QueueOutcome:
         return self.busy_instance_seconds / self.capacity_instance_seconds
 
 
-_Key = tuple[str, "str | None"]
-"""Share and unit; None for all units together."""
-
-
 def share_outcomes(run: Run, *, by_unit: bool = True) -> tuple[ShareOutcome, ...]:
     """What the run came to for every share on every instance type that it declares or its jobs use.
 
     Without ``by_unit``: for every share, all its instance types together, each job counted once. Shares come in
     the order of declaration.
     """
-    return outcomes(Ledger(run), Tolls(run, Lives(run)), by_unit=by_unit)
+    ledger, tolls = Ledger(run), Tolls(run, Lives(run))
+    if by_unit:
+        return outcomes_by_unit(ledger, tolls)
+    highest = peaks(run)
+    return tuple(
+        _share_outcome(name, None, highest[name].usage, highest[name].borrowed, ledger, tolls)
+        for name in run.policy.shares
+    )
 
 
-def outcomes(ledger: Ledger, tolls: Tolls, *, by_unit: bool = True) -> tuple[ShareOutcome, ...]:
-    """The same of walks over the log that have been made."""
+def outcomes_by_unit(ledger: Ledger, tolls: Tolls) -> tuple[ShareOutcome, ...]:
+    """The same by unit, of walks over the log that have been made."""
     order = {name: number for number, name in enumerate(ledger.run.policy.shares)}
     for share, size in tolls.tolls:
         for unit, _ in size:
@@ -90,26 +94,28 @@ def outcomes(ledger: Ledger, tolls: Tolls, *, by_unit: bool = True) -> tuple[Sha
     for by, _, size, _ in tolls.takings:
         for unit, _ in size:
             ledger.cell(by, unit)
-    keys: list[_Key] = list(ledger.cells) if by_unit else [(name, None) for name in order]
-    keys.sort(key=lambda key: order[key[0]])
-    return tuple(_share_outcome(key, ledger, tolls) for key in keys)
+    cells = sorted(ledger.cells.values(), key=lambda cell: order[cell.share])
+    return tuple(
+        _share_outcome(cell.share, cell.unit, cell.peak_usage, cell.peak_borrowed, ledger, tolls) for cell in cells
+    )
 
 
-def _share_outcome(key: _Key, ledger: Ledger, tolls: Tolls) -> ShareOutcome:
-    share, unit = key
-    account = ledger.account(share, unit)
+def _share_outcome(
+    share: str, unit: str | None, peak_usage: int, peak_borrowed: int, ledger: Ledger, tolls: Tolls
+) -> ShareOutcome:
+    cells = ledger.of(share, unit)
     own = [(instances(size, unit), toll) for (of, size), toll in tolls.tolls.items() if of == share]
     own = [(count, toll) for count, toll in own if count]
     taken = [(instances(size, unit), taking) for (by, _, size, _), taking in tolls.takings.items() if by == share]
     return ShareOutcome(
         name=share,
         unit=unit,
-        limit=ledger.limit(share, unit),
-        busy_instance_seconds=account.busy_seconds,
-        borrowed_instance_seconds=account.borrowed_seconds,
-        lent_instance_seconds=ledger.lent_seconds(share, unit),
-        peak_usage=account.peak_usage,
-        peak_borrowed=account.peak_borrowed,
+        limit=sum(cell.limit for cell in cells),
+        busy_instance_seconds=sum(cell.busy_seconds for cell in cells),
+        borrowed_instance_seconds=sum(cell.borrowed_seconds for cell in cells),
+        lent_instance_seconds=sum(cell.lent_seconds for cell in cells),
+        peak_usage=peak_usage,
+        peak_borrowed=peak_borrowed,
         wait_seconds=waits_of([wait for _, toll in own for wait in toll.waits]),
         never_started=sum(toll.never_started for _, toll in own),
         requeued_seconds=sum(toll.requeued for _, toll in own),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import nlargest
+from operator import itemgetter
 from typing import Final
 
-from policy_engine.outcome.lives import Lives
 from policy_engine.replaying.baselines import Compared
 from policy_engine.replaying.fidelity import Fidelity
 from policy_engine.replaying.prices import Costs
@@ -56,18 +56,25 @@ class Replayed:
 
 def worst_waits(result: ReplayResult, most: int = MOST_WAITS) -> tuple[Wait, ...]:
     """The jobs that waited longest, after the warm-up; those that did not wait at all are none of them."""
-    waits = (wait for wait in _waits(result, result.lives) if wait.total > 0)
-    return tuple(nlargest(most, waits, key=lambda wait: wait.total))
+    jobs = result.fitted.jobs
+    # of a hundred thousand only a few become objects
+    worst = nlargest(most, _totals(result), key=itemgetter(0))
+    return tuple(
+        Wait(jobs[number], total - requeued, requeued, result.lives.first[number] is not None)
+        for total, number, requeued in worst
+    )
 
 
-def _waits(result: ReplayResult, lives: Lives) -> Iterator[Wait]:
-    end = result.run.end
-    for number, job in enumerate(result.fitted.jobs):
-        first = lives.first[number]
-        if job.submit < result.options.warm_up or (first == job.submit and number not in lives.requeued):
-            continue
-        if lives.last[number] is None:
-            continue
-        ended = lives.ended(number)
-        until = first if first is not None else end if ended is None else ended
-        yield Wait(job, until - job.submit, lives.requeued.get(number, 0.0), first is not None)
+def _totals(result: ReplayResult) -> Iterator[tuple[float, int, float]]:
+    """Of the jobs that waited: seconds in all, number, seconds after preemptions."""
+    lives, warm_up = result.lives, result.options.warm_up
+    for number, (job, first) in enumerate(zip(result.fitted.jobs, lives.first, strict=True)):
+        submit = job.submit
+        if first != submit or number in lives.requeued:
+            if submit < warm_up or lives.last[number] is None:
+                continue
+            if first is None:
+                ended = lives.ended(number)
+                first = result.run.end if ended is None else ended
+            requeued = lives.requeued.get(number, 0.0)
+            yield first - submit + requeued, number, requeued

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -29,6 +28,8 @@ def spread_over_cores(task: Callable[[T], R], items: Iterable[T], workers: int |
     if count <= 1:
         yield from map(task, items)
         return
+    from concurrent.futures import ProcessPoolExecutor  # most replays need none
+
     with ProcessPoolExecutor(count, initializer=_remember, initargs=(task,)) as pool:
         yield from pool.map(_do, items)
 

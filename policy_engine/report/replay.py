@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.outcome import Waits
 from policy_engine.outcome.measures import JobMeasures, Measures, ShareMeasures
@@ -12,7 +12,6 @@ from policy_engine.outcome.tolls import Size
 from policy_engine.policy import Policy
 from policy_engine.replaying import Compared, Cost, Costs, Fidelity, NeverRun, Shaken, Spread, anonymised
 from policy_engine.replaying.replayed import Replayed, Wait
-from policy_engine.report import runs
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import (
     Badge,
@@ -28,15 +27,17 @@ from policy_engine.report.blocks import (
     Table,
     Text,
 )
-from policy_engine.report.junit import Suite
 from policy_engine.report.replay_data import SPREAD, Number, data, p95_of
-from policy_engine.report.sarif import Result
-from policy_engine.report.story import Story
 from policy_engine.report.times import rough
 from policy_engine.report.wording import plural, why
 from policy_engine.sources import Source
 from policy_engine.workload.durations import duration_text
 from policy_engine.workload.history import History
+
+if TYPE_CHECKING:
+    from policy_engine.report.junit import Suite
+    from policy_engine.report.sarif import Result
+    from policy_engine.report.story import Story
 
 NONE: Final = "-"
 """A cell for which there is no number."""
@@ -69,6 +70,8 @@ class ReplayReport:
 
     def stories(self) -> list[tuple[str, Story]]:
         """The run."""
+        from policy_engine.report import runs
+
         return [("What happened", runs.story("run", self.replayed.result.run))]
 
     def _page(self, sections: Sequence[Section]) -> Page:
@@ -93,6 +96,8 @@ class ReplayReport:
 
     def suites(self) -> list[Suite]:
         """A suite without test cases: nothing was tested."""
+        from policy_engine.report.junit import Suite
+
         return [Suite(self.replayed.result.history.source, [], [("policy", self.source.description)])]
 
     def findings(self) -> list[Result]:

@@ -15,7 +15,7 @@ from policy_engine.replaying.baselines import AS_IT_IS
 from policy_engine.replaying.replay import ReplayResult
 from policy_engine.replaying.replayed import Replayed
 from policy_engine.report.writing import write_report
-from policy_engine.scheduler.log import Log
+from policy_engine.scheduler.log import Kind, Log
 from policy_engine.simulation import Run
 
 _HARMFUL: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -37,24 +37,43 @@ def number(value: float | None) -> str:
     return str(int(rounded)) if rounded.is_integer() else repr(rounded)
 
 
+_ONCE: Final = (
+    '{"name": %s, "share": %s, "state": "SUCCEEDED", "reason": null, "submitted": %s, "first_started": %s,'
+    ' "finished": %s, "wait_seconds": %s, "requeued_seconds": 0, "attempts": [{"scheduled": %s, "stopped": %s,'
+    ' "ended_by": "finished", "by": null, "lost_seconds": 0}], "preemptions": 0, "lost_instance_seconds": 0}'
+)
+"""A job that ran once and finished, as most do; the same as ``_job_text`` makes of it."""
+
+
 def job_texts(run: Run, lives: Lives) -> Iterator[str]:
     """Every job as the JSON of a result has it, in the order of the jobs."""
-    quoted = cache(encode_basestring_ascii)
-    for place, job in enumerate(run.workload.jobs):
-        first = lives.first[place]
-        submitted = submitted_at(job)
-        wait = None if first is None else first - submitted
-        reason = lives.reasons.get(place)
-        yield (
-            f'{{"name": {encode_basestring_ascii(job.name)}, "share": {quoted(job.share)},'
-            f' "state": "{state_after(lives.last[place], run.end, run.workload.timing.start_seconds)}",'
-            f' "reason": {"null" if reason is None else quoted(reason)}, "submitted": {number(submitted)},'
-            f' "first_started": {number(first)}, "finished": {number(lives.ended(place))},'
-            f' "wait_seconds": {number(wait)}, "requeued_seconds": {number(lives.requeued.get(place, 0))},'
-            f' "attempts": [{", ".join(_attempts(run, lives.attempts(place)))}],'
-            f' "preemptions": {lives.preemptions.get(place, 0)},'
-            f' "lost_instance_seconds": {number(lives.lost.get(place, 0) * job.instances)}}}'
-        )
+    name_of, share_of = encode_basestring_ascii, cache(encode_basestring_ascii)
+    finished, cuts = Kind.FINISHED, lives.cuts
+    for place, (job, first, last) in enumerate(zip(run.workload.jobs, lives.first, lives.last, strict=True)):
+        if last is None or first is None or last[1] is not finished or place in cuts or job.started is not None:
+            yield _job_text(run, lives, place)
+            continue
+        submit = job.submit
+        start, end, wait = number(first), number(last[0]), number(first - submit)
+        yield _ONCE % (name_of(job.name), share_of(job.share), number(submit), start, end, wait, start, end)
+
+
+def _job_text(run: Run, lives: Lives, place: int) -> str:
+    job, first = run.workload.jobs[place], lives.first[place]
+    submitted = submitted_at(job)
+    wait = None if first is None else first - submitted
+    reason = lives.reasons.get(place)
+    return (
+        f'{{"name": {encode_basestring_ascii(job.name)}, "share": {encode_basestring_ascii(job.share)},'
+        f' "state": "{state_after(lives.last[place], run.end, run.workload.timing.start_seconds)}",'
+        f' "reason": {"null" if reason is None else encode_basestring_ascii(reason)},'
+        f' "submitted": {number(submitted)}, "first_started": {number(first)},'
+        f' "finished": {number(lives.ended(place))}, "wait_seconds": {number(wait)},'
+        f' "requeued_seconds": {number(lives.requeued.get(place, 0))},'
+        f' "attempts": [{", ".join(_attempts(run, lives.attempts(place)))}],'
+        f' "preemptions": {lives.preemptions.get(place, 0)},'
+        f' "lost_instance_seconds": {number(lives.lost.get(place, 0) * job.instances)}}}'
+    )
 
 
 def _attempts(run: Run, placements: Sequence[Placement]) -> Iterator[str]:

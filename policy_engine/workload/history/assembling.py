@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 from statistics import median
@@ -109,6 +109,10 @@ class Assembly:
             self.latest = ends
         self._entries.append((submit, name, share, demand, priority, duration, started, exit_, preemption_retries))
 
+    def extend(self, entries: Iterable[_Entry]) -> None:
+        """Jobs as ``add`` takes them; ``latest`` is the caller's to set."""
+        self._entries += entries
+
     def history(self, *, strict: bool) -> History:
         """The history. Raises InputError where nothing is left, and where ``strict`` forbids that anything is lost."""
         entries = sorted(self._entries, key=itemgetter(0))
@@ -136,11 +140,8 @@ class Assembly:
 
     def _jobs(self, entries: Sequence[_Entry], zero: float) -> tuple[Job, ...]:
         jobs = []
-        names: dict[str, int] = {}
-        for submit, name, share, demand, priority, duration, started, exit_, retries in entries:
-            if name in names:
-                name = self._numbered(name, names)
-            names[name] = 1
+        for name, entry in zip(self._unique_names(entries), entries, strict=True):
+            submit, _, share, demand, priority, duration, started, exit_, retries = entry
             if duration is None:
                 duration = max(0.0, self.latest - (submit if started is None else started))
                 self.note_running(name)
@@ -157,6 +158,17 @@ class Assembly:
                 )
             )
         return tuple(jobs)
+
+    def _unique_names(self, entries: Sequence[_Entry]) -> Sequence[str]:
+        """The names in order, with a number where a name is taken."""
+        given = [entry[1] for entry in entries]
+        if len(set(given)) == len(given):
+            return given
+        names: dict[str, int] = {}
+        for name in given:
+            unique = self._numbered(name, names) if name in names else name
+            names[unique] = 1
+        return list(names)
 
     def _numbered(self, name: str, names: dict[str, int]) -> str:
         """The name with the next free number."""

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+from policy_engine.collector import paused
 from policy_engine.errors import InputError
 from policy_engine.workload.history.assembling import Assembly
-from policy_engine.workload.history.csv_reader import is_csv, read_csv
+from policy_engine.workload.history.csv_layout import is_csv
+from policy_engine.workload.history.csv_reader import read_csv
 from policy_engine.workload.history.history import Format, History
 from policy_engine.workload.history.mapping import NO_MAP, HistoryMap, TimeUnit
 from policy_engine.workload.history.opening import text_of
@@ -31,11 +33,14 @@ def read_history(path: str | Path, given: HistoryMap | None = None, *, strict: b
     Raises:
         InputError: the file cannot be read, none of its jobs can be used, or ``strict`` forbids what is left out.
     """
-    text = text_of(path)
-    file = str(path)
+    with paused():
+        return _read(str(path), text_of(path), NO_MAP if given is None else given, strict=strict)
+
+
+def _read(file: str, text: str, given: HistoryMap, *, strict: bool) -> History:
     form = _format(text, file)
     unit = TimeUnit.MILLISECONDS if form is Format.BATCH else TimeUnit.SECONDS
-    assembly = Assembly(file, form, NO_MAP if given is None else given, unit)
+    assembly = Assembly(file, form, given, unit)
     if form is Format.CSV:
         read_csv(assembly, text)
     elif form is Format.BATCH:

@@ -1,0 +1,19 @@
+"""Python's collector of cyclic garbage, kept from looking at what has no cycles."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """While many small objects are made that refer to each other in no circle: looking takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
