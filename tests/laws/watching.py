@@ -21,6 +21,8 @@ from tests.laws.laws import BrokenLawError, Preemption
 MOVES_PER_JOB = 20
 """At one instant. The engine itself gives up sooner."""
 MORE_PASSES = 5
+IN_FULL = 8
+"""One end of a pass in so many is followed by all of them, the others by one: it is what finds almost everything."""
 FULL = 300
 """Jobs up to which the queue is looked at after every pass; of more jobs, after one pass in so many."""
 
@@ -124,16 +126,17 @@ class Watch:
         if self.passes % (1 + len(self.account.jobs) // FULL) == 0:
             self._hold("instances_are_conserved", at, laws.instances_are_conserved(self.account, state))
             self._hold("no_claimant_is_left", at, laws.no_claimant_is_left(self.account))
-            self._more_passes(state, at)
+            if state.waiting:
+                self._more_passes(state, at, MORE_PASSES if self.passes % IN_FULL == 0 else 1)
         if self.also is not None:
             self.also(state, at)
 
-    def _more_passes(self, state: State, at: float) -> None:
-        """Look at every head anew, five times; the engine's notes of whom it need not look at stay as they were."""
+    def _more_passes(self, state: State, at: float, many: int) -> None:
+        """Look at every head anew; the engine's notes of whom it need not look at stay as they were."""
         passes, chooser = self.clock.passes, self.clock.passes.chooser
         notes = state.unsettled.copy(), state.owners.copy(), state.expectant.copy(), state.needs.copy()
         self.at_rest, passes.chooser = True, Rule()
-        for _ in range(MORE_PASSES):
+        for _ in range(many):
             state.unsettled |= state.waiting
             passes.settle(at)
         self.at_rest, passes.chooser = False, chooser

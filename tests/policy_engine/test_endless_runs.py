@@ -97,7 +97,8 @@ RETRIED = Job("j", "s", {UNIT: 1}, duration=60.0, exit=Exit.CAPACITY_FAILURE)
         pytest.param(Workload((replace(RETRIED, duration=0.0),), until=3600.0), id="attempts that take no time"),
     ],
 )
-def test_a_job_that_is_retried_without_end_is_refused(workload: Workload) -> None:
+def test_a_job_that_is_retried_without_end_is_refused(workload: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "REQUEUES", 100)
     with pytest.raises(ValueError, match="job 'j' finds no capacity and is retried without end: give it a duration"):
         simulate(ALONE, workload)
 
