@@ -173,12 +173,10 @@ class Assembly:
     def _numbered(self, name: str, names: dict[str, int]) -> str:
         """The name with the next free number."""
         self.remarks.note(_SAME_ID, name)
-        while name in names:
+        while (numbered := f"{name}~{names[name] + 1}") in names:
             names[name] += 1
-            numbered = f"{name}~{names[name]}"
-            if numbered not in names:
-                return numbered
-        return name
+        names[name] += 1
+        return numbered
 
     def _check_plausible(self, jobs: Sequence[Job]) -> None:
         durations = [job.duration for job in jobs if job.duration]
