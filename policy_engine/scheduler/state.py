@@ -244,14 +244,9 @@ class State:
             share = policy.shares.get(name)
             self.borrows.append(share is not None and share.strategy.borrows)
             self.in_share.append(share is not None and share.in_share_preemption)
-            # What a share alone on the queue keeps, it keeps from nobody.
-            keeps = (
-                share is not None
-                and len(policy.shares) > 1
-                and (
-                    share.strategy is SharingStrategy.RESERVE
-                    or (share.state is Switch.DISABLED and choices.disabled_share_lends == "no")
-                )
+            keeps = share is not None and (
+                share.strategy is SharingStrategy.RESERVE
+                or (share.state is Switch.DISABLED and choices.disabled_share_lends == "no")
             )
             for unit in self.unit_names:
                 most = 0 if share is None else bounds.bound(name, unit)
