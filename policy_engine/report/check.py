@@ -239,7 +239,7 @@ def _result(finding: Finding) -> Result:
     rule = finding.rule
     line, column = finding.place.position or (None, None)
     return Result(
-        rule=Rule(rule.id, rule.title, f"{rule.why} {rule.remedy}", rule.source.url),
+        rule=Rule(rule.id, rule.title, rule.why, rule.remedy, rule.source.url, _LEVELS[rule.severity]),
         level=_LEVELS[finding.severity],
         message=finding.message,
         file=finding.place.file,

@@ -53,7 +53,7 @@ def sarif(report: Report) -> str:
     """For code scanning."""
     from policy_engine.report.sarif import render
 
-    return render(report.findings(), report.head().rests_on)
+    return render(report.findings(), report.head())
 
 
 FILES: Final[Mapping[str, Callable[[Report], str]]] = {

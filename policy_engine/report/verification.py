@@ -30,7 +30,12 @@ _OUTCOMES: Final = {
     Answer.DEPENDS: Outcome.FAILED,
     Answer.UNDECIDED: Outcome.UNDECIDED,
 }
-_RULE: Final = Rule("expectation", "an expectation of a scenario does not hold")
+_RULE: Final = Rule(
+    "expectation",
+    "an expectation of a scenario does not hold",
+    "Somebody wrote down what the quota shares are for, and by AWS's documented rules they do not do it.",
+    "change the policy until it holds, or the expectation where it asks for what nobody needs",
+)
 _TIMED: Final = frozenset(
     ("at", "starts_within", "finishes_within", "lost_work", "wait", "lost_instance_hours", "queue", "owner_reclaims")
 )
@@ -191,6 +196,7 @@ def results(judged: Iterable[Judged]) -> list[Result]:
             message=f"{verdict.name}: {verdict.verdict}: {_told(verdict, instant)}",
             file=verdict.file,
             line=verdict.line,
+            logical=verdict.name,
         )
         for verdict, instant in judged
         if verdict.verdict is not Answer.HOLDS

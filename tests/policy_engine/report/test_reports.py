@@ -130,7 +130,7 @@ def test_a_failure_says_what_happened_where_it_stands_and_why_it_matters() -> No
     assert failure.text == f"{told[0]}\nbecause it hurts\nfailing.yaml:4"
     [result] = json.loads(Path("s.json").read_text(encoding="utf-8"))["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
-    assert (place["artifactLocation"], place["region"]) == ({"uri": "failing.yaml"}, {"startLine": 4})
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("failing.yaml", 4)
 
 
 def test_a_long_log_is_shown_in_part_and_counted(folder: Path) -> None:
