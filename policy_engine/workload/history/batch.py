@@ -79,16 +79,14 @@ def _jobs(file: str, value: Any, line: int) -> Iterator[_Told]:
         raise InputError(f"{value!r} where a response of AWS Batch is expected", file=file, line=line)
     lists = [key for key in _LISTS if isinstance(value.get(key), list)]
     if lists:
-        for key in lists:
-            yield from _jobs(file, value[key], line)
+        yield from (job for key in lists for job in _mappings(value[key]))
     elif "jobId" in value or "jobArn" in value:
         yield value
     elif value and all(isinstance(item, dict | list) for item in value.values()):
         yield from _jobs(file, list(value.values()), line)
     else:
-        what = (
-            f"no response of ListServiceJobs or DescribeServiceJob: it has {', '.join(map(repr, value)) or 'no keys'}"
-        )
+        keys = ", ".join(map(repr, value)) or "none"
+        what = f"no response of ListServiceJobs or DescribeServiceJob; its keys: {keys}"
         raise InputError(what, file=file, line=line)
 
 

@@ -29,7 +29,7 @@ class Remark:
     def text(self) -> str:
         """One line: count, reason, subject, places."""
         what = f"{self.reason}: {self.subject}" if self.subject is not None else self.reason
-        more = ", ..." if self.count > len(self.places) else ""
+        more = ", ..." if self.count > len(self.places) == MOST_PLACES else ""
         places = f" ({', '.join(self.places)}{more})" if self.places else ""
         return f"{self.count:,} x {what}{places}"
 
