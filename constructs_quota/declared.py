@@ -132,3 +132,12 @@ def warn_of_fixed_name(resource: cdk.CfnResource, name: str | None, loss: str) -
             f"a fixed name, {name!r}: a change that replaces the resource fails with a conflict (409), and a new name"
             f" {loss}. Leave the name out, or acknowledge {FIXED_NAME} with the reason for it",
         )
+
+
+def leave_out_of_tags(resource: cdk.CfnResource) -> None:
+    """Keep the tags of an app or a stack off a resource.
+
+    A change of tags may replace a job queue or a scheduling policy: CloudFormation's reference says that it does, its
+    schema that it does not, and updates have failed (issues 1229, 1655 and 2463 of cloudformation-coverage-roadmap).
+    """
+    resource.add_property_deletion_override("Tags")

@@ -19,7 +19,7 @@ from aws_cdk.interfaces.aws_batch import (
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
+from constructs_quota.declared import Refusal, as_number, as_text, leave_out_of_tags, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
 from constructs_quota.grants import JobQueueGrants
 from constructs_quota.monitoring import MonitoredQueue
@@ -137,6 +137,7 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
         *,
         service_environment: IServiceEnvironmentRef,
         scheduling_policy: ISchedulingPolicyRef,
+        inherit_tags: bool = False,
         job_queue_name: str | None = None,
         job_state_time_limits: JobStateTimeLimits = NEVER_FITS,
         state: State = State.ENABLED,
@@ -148,6 +149,7 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
             construct_id: Its id there.
             service_environment: A service environment for quota management that no other queue uses.
             scheduling_policy: A scheduling policy for quota shares. It can be replaced by another, not taken away.
+            inherit_tags: Take the tags of the stack and the app. Default: none, as a change of them may replace it.
             job_queue_name: 1 to 128 letters, digits, ``-`` and ``_``. Default: CloudFormation makes one up, which is
                 what lets a change replace the queue.
             job_state_time_limits: Reason to seconds (600 to 86400) or duration, after which a job that is stuck for
@@ -185,6 +187,8 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
             service_environment._queue = self
         if refusal.has_token or getattr(service_environment, "_has_token", False):
             self._check_when_resolved()
+        if not inherit_tags:
+            leave_out_of_tags(self)
         warn_of_fixed_name(self, job_queue_name, "deletes the queue and ends its jobs")
 
     # The L1's property of this name is the name given, or None; see QuotaServiceEnvironment.

@@ -7,7 +7,7 @@ from aws_cdk.interfaces.aws_batch import ISchedulingPolicyRef, SchedulingPolicyR
 from constructs import Construct
 
 from constructs_quota.arns import SCHEDULING_POLICY, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_text, warn_of_fixed_name
+from constructs_quota.declared import Refusal, as_text, leave_out_of_tags, warn_of_fixed_name
 
 
 class SchedulingPolicyBase:
@@ -41,12 +41,20 @@ class QuotaSchedulingPolicy(batch.CfnSchedulingPolicy, SchedulingPolicyBase):
     can never be changed or removed afterwards (API UpdateSchedulingPolicy).
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, scheduling_policy_name: str | None = None) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        inherit_tags: bool = False,
+        scheduling_policy_name: str | None = None,
+    ) -> None:
         """Declare the policy.
 
         Args:
             scope: The construct that contains it.
             construct_id: Its id there.
+            inherit_tags: Take the tags of the stack and the app. Default: none, as a change of them may replace it.
             scheduling_policy_name: 1 to 128 letters, digits, ``-`` and ``_``. Default: CloudFormation makes one up,
                 which is what lets a change replace the policy.
 
@@ -64,6 +72,8 @@ class QuotaSchedulingPolicy(batch.CfnSchedulingPolicy, SchedulingPolicyBase):
                 idle_resource_assignment_strategy="FIFO"
             ),
         )
+        if not inherit_tags:
+            leave_out_of_tags(self)
         warn_of_fixed_name(self, scheduling_policy_name, "needs the queue to take the new policy first")
 
 

@@ -40,6 +40,7 @@ class QuotaTrainingQueue(Construct):
         capacity_limits: Mapping[str, int] | None = None,
         checkpoints: CheckpointOptions | None = None,
         quota_shares: Mapping[str, QuotaShareOptions] | None = None,
+        inherit_tags: bool = False,
         job_queue_name: str | None = None,
         job_state_time_limits: JobStateTimeLimits = NEVER_FITS,
         scheduling_policy: ISchedulingPolicyRef | None = None,
@@ -56,6 +57,8 @@ class QuotaTrainingQueue(Construct):
             checkpoints: Make a place for checkpoints and a role for training jobs, and output what a submitter needs:
                 the queue, its shares, the tags of a job, the role and the place. Default: none of it.
             quota_shares: Name to quota share, up to 20. Default: none yet; see ``add_quota_share``.
+            inherit_tags: Give the queue and its policy the tags of the stack and the app. Default: they get none, as a
+                change of tags may replace them.
             job_queue_name: See ``QuotaJobQueue``. Default: CloudFormation makes one up.
             job_state_time_limits: See ``QuotaJobQueue``. Default: a job that can never fit is ended after a day.
             scheduling_policy: A policy for quota shares to use. Default: one of its own.
@@ -77,7 +80,9 @@ class QuotaTrainingQueue(Construct):
             self,
             "JobQueue",
             service_environment=service_environment or self._environment(capacity_limits),
-            scheduling_policy=scheduling_policy or QuotaSchedulingPolicy(self, "SchedulingPolicy"),
+            scheduling_policy=scheduling_policy
+            or QuotaSchedulingPolicy(self, "SchedulingPolicy", inherit_tags=inherit_tags),
+            inherit_tags=inherit_tags,
             job_queue_name=job_queue_name,
             job_state_time_limits=job_state_time_limits,
             state=state,
