@@ -107,7 +107,7 @@ class CheckReport:
 
     def findings(self) -> list[Result]:
         """Every finding at its place, ignored ones as suppressed."""
-        return [_result(finding) for finding in self.result.findings]
+        return [_result(finding, self.source.name) for finding in self.result.findings]
 
 
 def _counted(findings: Iterable[Finding]) -> str:
@@ -235,14 +235,14 @@ def _ignored(finding: Finding) -> list[str]:
     return [f"ignored because {finding.ignored_because}"] if finding.is_ignored else []
 
 
-def _result(finding: Finding) -> Result:
+def _result(finding: Finding, source: str) -> Result:
     rule = finding.rule
     line, column = finding.place.position or (None, None)
     return Result(
         rule=Rule(rule.id, rule.title, rule.why, rule.remedy, rule.source.url, _LEVELS[rule.severity]),
         level=_LEVELS[finding.severity],
         message=finding.message,
-        file=finding.place.file,
+        file=finding.place.file or source,
         line=line,
         column=column,
         logical=finding.place.construct_path or finding.place.key or None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from policy_engine.expectations import Answer, Verdict
@@ -134,5 +134,5 @@ class ProofReport:
         return [Suite(self.source.name, [case(self.judged, instant=False)], properties)]
 
     def findings(self) -> list[Result]:
-        """The property, where it does not hold."""
-        return results([(self.judged, False)])
+        """The property, where it does not hold; it is about the policy as a whole."""
+        return [replace(result, file=self.source.name) for result in results([(self.judged, False)])]

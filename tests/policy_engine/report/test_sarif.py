@@ -327,6 +327,13 @@ def test_expectations_that_do_not_hold(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_property_that_does_not_hold_stands_on_the_policy() -> None:
+    asked = ["--all-choices", "--property", "disruption_ratio=1", "--jobs", "2", "--sizes", "1,2"]
+    [result] = written("verify", "policy.yaml", *asked)["results"]
+    assert places([result]) == [("policy.yaml", 1, 1)]
+
+
+@pytest.mark.usefixtures("folder")
 def test_commands_that_judge_nothing_write_a_run_without_results() -> None:
     assert written("simulate", "policy.yaml", "scenario.yaml")["results"] == []
     assert written("explain", "policy.yaml", "scenario.yaml", "--job", "med")["results"] == []
