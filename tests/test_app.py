@@ -60,3 +60,26 @@ def test_cdk_synth(tmp_path: Path) -> None:
     kinds = [resource["Type"] for resource in template["Resources"].values()]
     assert kinds.count("AWS::Batch::QuotaShare") == 3
     assert "AWS::CDK::Metadata" not in kinds
+
+
+def synthesise(stage: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The app as the CDK command starts it for `-c stage=`, without the command and its second."""
+    context = json.dumps(CDK_JSON["context"] | {"stage": stage})
+    environment = os.environ | {"CDK_OUTDIR": str(folder), "CDK_CONTEXT_JSON": context}
+    return subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_a_stage_is_a_stack_of_its_own(stage: str, tmp_path: Path) -> None:
+    done = synthesise(stage, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.glob("*.template.json")] == [f"QuotaTraining-{stage}.template.json"]
+
+
+def test_an_unknown_stage_is_one_line(tmp_path: Path) -> None:
+    done = synthesise("test", tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "stage: 'test' is not one of dev, prod; give one of them: -c stage=dev\n"
+    assert not list(tmp_path.glob("*.template.json"))
