@@ -182,6 +182,9 @@ class Claims:
                 claim.evicted += self.jobs[job].instances
         elif self._held[job] or self._open.pop(job, None) is not None:
             self._give(job, at)
+        else:
+            # it waited: a job state time limit ends none but the first in line
+            self._demands[job][0].left = at
         self._held[job] = 0
 
     def _give(self, job: int, at: float) -> None:
