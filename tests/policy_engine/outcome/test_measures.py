@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import astuple, replace
 from typing import Any
 
@@ -221,18 +221,15 @@ class Heads:
         self.waits: defaultdict[str, list[float]] = defaultdict(list)
 
     def __call__(self, state: State, at: float) -> None:
-        left = set(self._left(state, at))
-        for number in list(self.since):
-            if number in left and state.phase[number] in STARTED:
-                self._started(state, number, at)
-            elif state.phase[number] is not Phase.CLAIMING and state.share_of[number] in self._shares(state, left):
-                del self.since[number]  # another one was before it
+        lines_left = {state.share_of[number] for number in self._left(state, at)}
         entitled = set(self._entitled(state))
         for number in list(self.since):
             if state.phase[number] in STARTED:
                 self._started(state, number, at)
-            elif state.phase[number] is not Phase.CLAIMING and number not in entitled:
-                del self.since[number]
+            elif state.phase[number] is not Phase.CLAIMING:
+                # another one was before it, or is now
+                if number not in entitled or state.share_of[number] in lines_left:
+                    del self.since[number]
         for number in (*entitled, *self._claimed_at_once(state)):
             self.since.setdefault(number, at)
         self.phases = list(state.phase)
@@ -255,9 +252,6 @@ class Heads:
             )
             if claim.job not in self.since and all(count <= state.limit[cell] for cell, count in used.items()):
                 yield claim.job
-
-    def _shares(self, state: State, numbers: Iterable[int]) -> set[int]:
-        return {state.share_of[number] for number in numbers}
 
     def _entitled(self, state: State) -> Iterator[int]:
         for share in state.waiting:
