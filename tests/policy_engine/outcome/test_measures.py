@@ -226,10 +226,10 @@ class Heads:
         for number in list(self.since):
             if state.phase[number] in STARTED:
                 self._started(state, number, at)
-            elif state.phase[number] is not Phase.CLAIMING:
-                # another one was before it, or is now
-                if number not in entitled or state.share_of[number] in lines_left:
-                    del self.since[number]
+            elif state.phase[number] is not Phase.CLAIMING and (
+                number not in entitled or state.share_of[number] in lines_left
+            ):
+                del self.since[number]  # another one was before it, or is now
         for number in (*entitled, *self._claimed_at_once(state)):
             self.since.setdefault(number, at)
         self.phases = list(state.phase)
@@ -273,7 +273,7 @@ def like_a_history(made: Scenario) -> Workload:
 
 def test_owners_wait_as_long_as_one_sees_who_watches_the_lines() -> None:
     seen = 0
-    for made in map(scenario, range(400)):
+    for made in map(scenario, range(600)):
         heads = Heads()
         try:
             run = simulate(made.declared(), like_a_history(made), watch=heads)
