@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.checking import CheckedQueue, CheckResult
@@ -12,7 +12,20 @@ from policy_engine.findings import Finding, Severity
 from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
 from policy_engine.policy import Policy
 from policy_engine.report.basis import rests_on
-from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
+from policy_engine.report.blocks import (
+    Badge,
+    Block,
+    Cell,
+    Column,
+    Details,
+    Lines,
+    Name,
+    Page,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
 from policy_engine.report.junit import Case, Outcome, Suite
 from policy_engine.report.sarif import Result, Rule
 from policy_engine.report.wording import plural
@@ -32,6 +45,9 @@ _MEANING: Final = (
 )
 
 
+_PROMISES: Final = "Guarantees, and who can stop whose jobs"
+
+
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """What was found, and from which severity on it fails."""
@@ -47,8 +63,11 @@ class CheckReport:
         return self._page(_narrow_guarantees, _narrow_findings)
 
     def page(self) -> Page:
-        """Guarantees, preemption and findings."""
-        return self._page(_guarantees, _findings)
+        """Findings first; guarantees and preemption folded away."""
+        page = self._page(_guarantees, _findings)
+        *promises, findings = page.sections
+        folded = [replace(section, blocks=[Details(_PROMISES, section.blocks)]) for section in promises]
+        return replace(page, sections=[findings, *folded])
 
     def head(self) -> Page:
         """The same and the policies as they are declared: nothing was run."""

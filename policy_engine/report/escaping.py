@@ -17,6 +17,8 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that a reader cannot see, or that move what he sees."""
 _LINE_BREAK: Final = re.compile(r"[ ]*(?:\r\n|\r|\n|\t)[ \t\r\n]*")
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]#|~!$])")
+_GITHUB_REFERENCE: Final = re.compile(r"(@(?=\w)|#(?=\d)|:(?=(?:[a-z+-](?:[a-z0-9+-]|\\?_)*|100|1234|8ball):))")
+"""What GitHub makes a mention, a reference or an emoji; few numbers are one, and places are ``:3:21:``."""
 _MARKDOWN_BLOCK: Final = re.compile(r"^(?:([-+=])|(\d+)([.)])(?!\S))")
 
 
@@ -46,7 +48,17 @@ def visible_line(text: str) -> str:
 def markdown(text: str) -> str:
     """The text for a paragraph, list item or table cell of GitHub's Markdown, as itself."""
     line = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKDOWN_BLOCK.sub(_block_escaped, _MARKDOWN_SPECIAL.sub(r"\\\1", line))
+    escaped = _MARKDOWN_BLOCK.sub(_block_escaped, _MARKDOWN_SPECIAL.sub(r"\\\1", line))
+    return unlinked(escaped)
+
+
+def unlinked(escaped: str) -> str:
+    """Markdown or HTML in which GitHub finds nobody to notify, no issue to refer to and no emoji.
+
+    GitHub looks for ``@name``, ``#1`` and ``:100:`` in what Markdown has become, where no escape is left; a comment
+    between the characters keeps them apart and is not shown.
+    """
+    return _GITHUB_REFERENCE.sub(r"\1<!-- -->", escaped)
 
 
 def _block_escaped(match: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from policy_engine.expectations import Answer, Verdict, Verification
 from policy_engine.report import counterexamples, json, runs
 from policy_engine.report.basis import INSTANT, rests_on, rests_on_every_schedule
-from policy_engine.report.blocks import Badge, Block, Column, Lines, Page, Section, Table, Text, Tone
+from policy_engine.report.blocks import Badge, Block, Column, Details, Lines, Page, Section, Table, Text, Tone
 from policy_engine.report.junit import Case, Outcome, Suite
 from policy_engine.report.sarif import Result, Rule
 from policy_engine.report.story import Story
@@ -41,6 +41,8 @@ _TIMED: Final = frozenset(
 )
 """Keys of an expectation that make its verdict depend on how long things take."""
 _MARK: Final = " *"
+_FEW: Final = 20
+"""Expectations that all hold and are shown all the same, where there is little room."""
 
 
 Judged: TypeAlias = tuple[Verdict, bool]
@@ -96,10 +98,10 @@ class VerificationReport:
         return self._page([*self._verdict_sections(verdict_table), *self._counterexamples()])
 
     def page(self) -> Page:
-        """The verdicts, and what happened folded away."""
+        """The verdicts, those that do not hold alone where there are any; the rest and what happened folded away."""
         happened = [Section(story.ident, title, list(runs.folded(story))) for title, story in self.stories()]
         broken = self._counterexamples(folded=True)
-        return self._page([*self._verdict_sections(verdict_table), *broken, *happened])
+        return self._page([*self._verdict_sections(verdict_table, folded=True), *broken, *happened])
 
     def stories(self) -> list[tuple[str, Story]]:
         """What happened in each scenario."""
@@ -120,9 +122,10 @@ class VerificationReport:
             rests_on=self._basis(),
         )
 
-    def _verdict_sections(self, table: Callable[[Iterable[Judged]], Table]) -> list[Section]:
+    def _verdict_sections(self, table: Callable[[Iterable[Judged]], Table], *, folded: bool = False) -> list[Section]:
+        blocks = _worst_shown if folded else _all_shown
         return [
-            Section(f"verdicts-{number}", self._title("Expectations", one), [table(one.judged()), *_notes(one)])
+            Section(f"verdicts-{number}", self._title("Expectations", one), [*blocks(one, table), *_notes(one)])
             for number, one in enumerate(self.verified)
         ]
 
@@ -254,6 +257,25 @@ def narrow_verdict_table(judged: Iterable[Judged]) -> Table:
         for verdict, instant in judged
     ]
     return Table("", [Column("Verdict"), Column("Expectation, what happened, and why it matters")], rows)
+
+
+def _all_shown(one: Verified, table: Callable[[Iterable[Judged]], Table]) -> Iterator[Block]:
+    yield table(one.judged())
+
+
+def _worst_shown(one: Verified, table: Callable[[Iterable[Judged]], Table]) -> Iterator[Block]:
+    """Those that do not hold, and how many hold, folded; all where all hold and are few."""
+    judged = list(one.judged())
+    holding = [(verdict, instant) for verdict, instant in judged if verdict.verdict is Answer.HOLDS]
+    if len(holding) == len(judged) <= _FEW:
+        yield table(judged)
+        return
+    if len(holding) < len(judged):
+        yield table(verdict for verdict in judged if verdict not in holding)
+    if holding:
+        yield Details(
+            f"{plural(len(holding), 'expectation')} that hold{'s' if len(holding) == 1 else ''}", [table(holding)]
+        )
 
 
 def _notes(one: Verified) -> Iterator[Block]:

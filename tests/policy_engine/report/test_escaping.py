@@ -50,6 +50,10 @@ INJECTIONS = [
     "back\\slash \\| \\`",
     "$x^2$",
     "[red]x[/red]",
+    "@octocat, a@b.org and @my-org/team",
+    "#12 and o/r#12 and GH-12",
+    "p.yaml:100:5: :+1: :heavy_check_mark:",
+    "&#64;octocat",
 ]
 
 
@@ -62,6 +66,25 @@ def test_markdown_shows_the_text_itself(text: str, place: str) -> None:
     root = ET.fromstring(f"<r>{html}</r>")  # noqa: S314
     assert "".join(root.itertext()).split("z")[0].replace("a\nb", "").strip() == text
     assert {element.tag for element in root.iter()} <= BLOCKS
+
+
+REFERENCES = {
+    "a person": ("@octocat", "@<!-- -->octocat"),
+    "a team": ("by @my-org/team", "by @<!-- -->my-org/team"),
+    "an issue": ("see #12", "see \\#<!-- -->12"),
+    "an issue elsewhere": ("o/r#12", "o/r\\#<!-- -->12"),
+    "an emoji": (":+1:", ":<!-- -->+1:"),
+    "an emoji with an escape": (":eyes_x:", ":<!-- -->eyes\\_x:"),
+    "a place that is an emoji": ("p.yaml:100:5", "p.yaml:<!-- -->100:5"),
+    "a place": ("p.yaml:3:21: shares", "p.yaml:3:21: shares"),
+    "a lone sign": ("@ # :", "@ \\# :"),
+}
+
+
+@pytest.mark.parametrize(("text", "written"), REFERENCES.values(), ids=REFERENCES)
+def test_github_notifies_nobody_and_refers_to_nothing(text: str, written: str) -> None:
+    """GitHub looks at what Markdown has become: a backslash or an entity would be gone by then."""
+    assert escaping.markdown(text) == written
 
 
 @given(st.text())
