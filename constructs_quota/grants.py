@@ -12,6 +12,7 @@ the grants:
   scheduling policies have no resource level: they are allowed on ``*`` or not at all.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import aws_cdk as cdk
@@ -36,6 +37,25 @@ _READ_REST: Final = [
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class GrantTarget:
+    """What the statements of a grant name.
+
+    Attributes:
+        arn: The ARN of the queue or share.
+        queue_arn: The ARN of the queue.
+        queue_name: Its name.
+        jobs_arn: The service jobs of its account and Region, see ``jobs_arn``.
+        share_name: The name of the share; of a queue, nothing.
+    """
+
+    arn: str
+    queue_arn: str
+    queue_name: str
+    jobs_arn: str
+    share_name: str = ""
+
+
 class QuotaShareGrants:
     """Grants on one quota share, made or imported by whatever construct.
 
@@ -43,19 +63,25 @@ class QuotaShareGrants:
         job_tags: The tags that a job of the share has to be submitted with: without them ``submit`` allows nothing.
     """
 
-    def __init__(self, share: IQuotaShareRef) -> None:
+    def __init__(self, share: IQuotaShareRef, target: GrantTarget) -> None:
         self._share = share
-        self._arn = share.quota_share_ref.quota_share_arn
-        self._queue_arn = queue_arn_in(self._arn)
-        self.job_tags: dict[str, str] = {
-            JOB_QUEUE_TAG: name_in(self._arn, QUOTA_SHARE, number=0),
-            QUOTA_SHARE_TAG: name_in(self._arn, QUOTA_SHARE),
-        }
+        self._target = target
+        self.job_tags: dict[str, str] = {JOB_QUEUE_TAG: target.queue_name, QUOTA_SHARE_TAG: target.share_name}
 
     @staticmethod
     def from_quota_share(share: IQuotaShareRef) -> "QuotaShareGrants":
         """The grants on a share."""
-        return QuotaShareGrants(share)
+        arn = share.quota_share_ref.quota_share_arn
+        return QuotaShareGrants(
+            share,
+            GrantTarget(
+                arn=arn,
+                queue_arn=queue_arn_in(arn),
+                queue_name=name_in(arn, QUOTA_SHARE, number=0),
+                jobs_arn=jobs_arn(share),
+                share_name=name_in(arn, QUOTA_SHARE),
+            ),
+        )
 
     def submit(
         self, grantee: iam.IGrantable, *, execution_role: iam.IRole | None = None, max_priority: int | None = None
@@ -71,12 +97,12 @@ class QuotaShareGrants:
         Raises:
             ValueError: ``max_priority`` is out of range.
         """
-        jobs = _jobs(self._share)
+        jobs = self._target.jobs_arn
         tags = {f"aws:RequestTag/{key}": value for key, value in self.job_tags.items()}
         grant = _allow(
             grantee,
             ["batch:SubmitServiceJob"],
-            [self._queue_arn, self._arn, jobs],
+            [self._target.queue_arn, self._target.arn, jobs],
             {"StringEquals": tags, **self._at_most(max_priority)},
         )
         # Tags on a new job are authorised apart. A job that has the tag already is none of theirs to tag.
@@ -87,21 +113,21 @@ class QuotaShareGrants:
     def update_priority(self, grantee: iam.IGrantable, *, max_priority: int | None = None) -> iam.Grant:
         """Allow to change the priority of the share's jobs, to at most ``max_priority``."""
         conditions = {**_tagged(self.job_tags), **self._at_most(max_priority)}
-        return _allow(grantee, ["batch:UpdateServiceJob"], [_jobs(self._share)], conditions)
+        return _allow(grantee, ["batch:UpdateServiceJob"], [self._target.jobs_arn], conditions)
 
     def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to end the share's jobs."""
-        return _allow(grantee, ["batch:TerminateServiceJob"], [_jobs(self._share)], _tagged(self.job_tags))
+        return _allow(grantee, ["batch:TerminateServiceJob"], [self._target.jobs_arn], _tagged(self.job_tags))
 
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to see the share and what its queue does; jobs can only be seen all or none."""
-        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [self._arn])
-        grant.combine(_allow(grantee, _READ_QUEUE, [self._queue_arn]))
+        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [self._target.arn])
+        grant.combine(_allow(grantee, _READ_QUEUE, [self._target.queue_arn]))
         return grant.combine(_allow(grantee, _READ_JOBS, ["*"]))
 
     def operate(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to change the share (limits, sharing, preemption, state), which may end jobs; not to delete it."""
-        return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [self._arn]))
+        return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [self._target.arn]))
 
     def _at_most(self, priority: int | None) -> dict[str, Any]:
         if priority is None:
@@ -115,33 +141,35 @@ class QuotaShareGrants:
 class JobQueueGrants:
     """Grants on a whole queue, made or imported by whatever construct."""
 
-    def __init__(self, queue: IJobQueueRef) -> None:
-        self._queue = queue
-        self._arn = queue.job_queue_ref.job_queue_arn
-        self._tags = {JOB_QUEUE_TAG: name_in(self._arn, JOB_QUEUE)}
+    def __init__(self, target: GrantTarget) -> None:
+        self._target = target
+        self._tags = {JOB_QUEUE_TAG: target.queue_name}
 
     @staticmethod
     def from_job_queue(queue: IJobQueueRef) -> "JobQueueGrants":
         """The grants on a queue."""
-        return JobQueueGrants(queue)
+        arn = queue.job_queue_ref.job_queue_arn
+        return JobQueueGrants(
+            GrantTarget(arn=arn, queue_arn=arn, queue_name=name_in(arn, JOB_QUEUE), jobs_arn=jobs_arn(queue))
+        )
 
     def update_priority(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to change the priority of the queue's jobs that were submitted with its tags."""
-        return _allow(grantee, ["batch:UpdateServiceJob"], [_jobs(self._queue)], _tagged(self._tags))
+        return _allow(grantee, ["batch:UpdateServiceJob"], [self._target.jobs_arn], _tagged(self._tags))
 
     def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to end the queue's jobs that were submitted with its tags."""
-        return _allow(grantee, ["batch:TerminateServiceJob"], [_jobs(self._queue)], _tagged(self._tags))
+        return _allow(grantee, ["batch:TerminateServiceJob"], [self._target.jobs_arn], _tagged(self._tags))
 
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to see the queue, all that belongs to it, and jobs, which can only be seen all or none."""
-        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [f"{self._arn}/quota-share/*"])
-        grant.combine(_allow(grantee, _READ_QUEUE, [self._arn]))
+        grant = _allow(grantee, ["batch:DescribeQuotaShare"], [f"{self._target.arn}/quota-share/*"])
+        grant.combine(_allow(grantee, _READ_QUEUE, [self._target.arn]))
         return grant.combine(_allow(grantee, [*_READ_JOBS, *_READ_REST], ["*"]))
 
     def operate(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to change every share of the queue, which may end jobs; not to delete one."""
-        shares = f"{self._arn}/quota-share/*"
+        shares = f"{self._target.arn}/quota-share/*"
         return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [shares]))
 
 
@@ -160,7 +188,7 @@ def _tagged(tags: dict[str, str]) -> dict[str, Any]:
     return {"StringEquals": {f"aws:ResourceTag/{key}": value for key, value in tags.items()}}
 
 
-def _jobs(resource: IQuotaShareRef | IJobQueueRef) -> str:
+def jobs_arn(resource: IQuotaShareRef | IJobQueueRef) -> str:
     """The service jobs of the resource's account and region: a job's ARN says no more."""
     return cdk.Stack.of(resource).format_arn(
         service="batch",

@@ -21,7 +21,7 @@ from constructs import Construct
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
 from constructs_quota.declared import Refusal, as_number, as_text, leave_out_of_tags, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
-from constructs_quota.grants import JobQueueGrants
+from constructs_quota.grants import GrantTarget, JobQueueGrants, jobs_arn
 from constructs_quota.monitoring import MonitoredQueue
 from constructs_quota.service_environment import (
     ImportedServiceEnvironment,
@@ -72,9 +72,19 @@ class JobQueueBase(MonitoredQueue):
         return self._arn
 
     @property
-    def grants(self: IJobQueueRef) -> JobQueueGrants:
+    def grants(self) -> JobQueueGrants:
         """Who may do what with the queue and its jobs."""
-        return JobQueueGrants(self)
+        return JobQueueGrants(self._grant_target)
+
+    @cached_property
+    def _grant_target(self) -> GrantTarget:
+        # Kept, since every share's grants ask for it and each part of it is a question to CDK's kernel.
+        return GrantTarget(
+            arn=self._arn,
+            queue_arn=self._arn,
+            queue_name=name_in(self._arn, JOB_QUEUE),
+            jobs_arn=jobs_arn(cast("IJobQueueRef", self)),
+        )
 
     @property
     def quota_shares(self) -> Mapping[str, QuotaShare]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -28,12 +29,14 @@ class PreemptionNotices(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, job_queue: JobQueueBase) -> None:
         super().__init__(scope, construct_id)
         self._topics: dict[str, str] = {}
+        # The topics that there are when the template is written.
+        topics = cdk.Stack.of(self).to_json_string(cdk.Lazy.any(_Topics(self._topics)))
         self._handler = HandlerFunction(
             self,
             "Handler",
             handler="preemption_notices",
             description="Preemption notices per quota share",
-            environment={"JOB_QUEUE": job_queue.job_queue_arn},
+            environment={"JOB_QUEUE": job_queue.job_queue_arn, "TOPICS": topics},
             # It has no resource level.
             statements=[iam.PolicyStatement(actions=["batch:DescribeServiceJob"], resources=["*"])],
         )
@@ -52,4 +55,12 @@ class PreemptionNotices(Construct):
             raise ValueError(f"{self.node.path}: quota_share_name: {quota_share_name!r} has a topic already")
         self._topics[quota_share_name] = topic.topic_arn
         topic.grant_publish(self._handler.function)
-        self._handler.function.add_environment("TOPICS", cdk.Stack.of(self).to_json_string(self._topics))
+
+
+@jsii.implements(cdk.IStableAnyProducer)
+class _Topics:
+    def __init__(self, topics: dict[str, str]) -> None:
+        self._topics = topics
+
+    def produce(self) -> dict[str, str]:
+        return self._topics

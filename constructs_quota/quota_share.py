@@ -1,7 +1,7 @@
 """A quota share: what one team always gets of a job queue, what it lends and what it may borrow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import aws_cdk as cdk
 import jsii
@@ -60,7 +60,7 @@ class QuotaShareBase:
     @property
     def grants(self: IQuotaShareRef) -> QuotaShareGrants:
         """Who may do what with the share and its jobs."""
-        return QuotaShareGrants(self)
+        return QuotaShareGrants.from_quota_share(self)
 
     @staticmethod
     def from_quota_share_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedQuotaShare":
@@ -143,8 +143,18 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
             state=as_text(state),
         )
         self._limits = dict(capacity_limits)
+        self._queue = job_queue
+        self._name = as_text(quota_share_name)
         if isinstance(job_queue, JobQueueBase):
             job_queue._add_share(quota_share_name, self, has_token=refusal.has_token)
+
+    @property
+    def grants(self) -> QuotaShareGrants:
+        """Who may do what with the share and its jobs."""
+        if not isinstance(self._queue, JobQueueBase):
+            return QuotaShareGrants.from_quota_share(self)
+        target = replace(self._queue._grant_target, arn=self.ref, share_name=self._name)
+        return QuotaShareGrants(self, target)
 
 
 @jsii.implements(IQuotaShareRef)

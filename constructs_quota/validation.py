@@ -142,7 +142,7 @@ class QuotaPolicyValidation:
             if not queues:
                 raise policy_engine.InputError(f"no queue {wanted!r} to run it on", file=str(scenario))
             for queue in queues:
-                result = policy_engine.verify(source, scenario, queue=_names(queue)[-1])
+                result = policy_engine.verify(source, scenario, queue=_names(queue)[-1], rests_on=False)
                 for verdict in result.failed:
                     yield _violation(rule, f"{verdict.name}: {verdict.message}", [_resource(queue.queue.place)])
         except policy_engine.InputError as error:

@@ -212,6 +212,7 @@ def verify(
     open: Sequence[str] | None = None,  # noqa: A002 - what the command line calls it
     max_states: int = MAX_STATES,
     max_seconds: float = MAX_SECONDS,
+    rests_on: bool = True,
     progress: Callable[[str], None] = _silent,
 ) -> VerificationResult:
     """Run the scenario under the policy and judge everything that it expects.
@@ -226,6 +227,7 @@ def verify(
         open: the same with these choices alone open.
         max_states: states to look at for each expectation before it is ``undecided``.
         max_seconds: seconds to look for each expectation before it is ``undecided``.
+        rests_on: say which open choices each verdict rests on, for which the scenario is run some twenty times more.
         progress: told what is looked at, in words.
 
     Raises:
@@ -237,7 +239,7 @@ def verify(
     with _undecided_without_end(read):
         if all_choices or open is not None:
             return _explored(source, ready, read, open, max_states, max_seconds, progress)
-        verification = expectations.verify(ready, read)
+        verification = expectations.verify(ready, read, rests_on=rests_on)
     return VerificationResult(source, read, verification.run, verification.verdicts)
 
 

@@ -42,8 +42,10 @@ __all__ = [
 ]
 
 
-def verify(policy: Policy, scenario: Scenario) -> Verification:
+def verify(policy: Policy, scenario: Scenario, *, rests_on: bool = True) -> Verification:
     """Run the scenario under the policy and judge everything that it expects.
+
+    ``rests_on`` runs it again for every other answer to an open choice, to say which ones the verdicts rest on.
 
     Raises InputError where the scenario does not fit the policy, and where it expects nothing: a run that checked
     nothing is not a pass.
@@ -51,9 +53,9 @@ def verify(policy: Policy, scenario: Scenario) -> Verification:
     workload, choices = scenario.workload(policy), scenario.choices()
     require_some(scenario)
     run = simulate(policy, workload, choices, chooser=scenario.chooser(workload))
-    verdicts = resting(
-        run, judge(run, scenario), lambda other: judge(other, scenario), lambda: scenario.chooser(workload)
-    )
+    verdicts = judge(run, scenario)
+    if rests_on:
+        verdicts = resting(run, verdicts, lambda other: judge(other, scenario), lambda: scenario.chooser(workload))
     return Verification(policy, scenario, run, verdicts)
 
 
