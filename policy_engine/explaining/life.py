@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from policy_engine.explaining.choosing import selection
 from policy_engine.explaining.reasons import Because, Diagnosis, Reason, Selection
-from policy_engine.explaining.waiting import Queue
+from policy_engine.explaining.waiting import ContradictionError, Queue
 from policy_engine.policy import Policy
 from policy_engine.scheduler.log import Kind
 from policy_engine.scheduler.moves import Chooser, Move, Rule
@@ -45,6 +45,8 @@ def watch(run: Run, job: int, at: float | None = None, chooser: Chooser | None =
         job: its number.
         at: a time to look at exactly, in seconds.
         chooser: what made the moves of the run, as it was before; None for the rule.
+
+    Raises ContradictionError where the job waits though nothing stands in its way, or the run comes out otherwise.
     """
     witness = _Witness(run.policy, job, Rule() if chooser is None else chooser)
     witness.clock = clock = Clock(run.policy, run.workload, run.choices, witness)
@@ -55,6 +57,8 @@ def watch(run: Run, job: int, at: float | None = None, chooser: Chooser | None =
         # a job that ended at this very instant brings another pass
         if following > instant:
             witness.look(exactly=at is not None and instant <= at < following)
+    if clock.rows != run.log.rows:
+        raise ContradictionError("the run came out otherwise when it was made again: please report this")
     return witness.watched
 
 

@@ -50,17 +50,16 @@ class _Teller:
     def events(self) -> Iterator[Chapter]:
         """Everything but the waits, in the order of the log."""
         changes = dict(policies(self.run))
-        claimed: set[float] = set()
         if self.job.started is None and self.job.submit > 0:
             told = f"is submitted at {duration_text(self.job.submit)}"
             yield Chapter(What.NOT_SUBMITTED, 0.0, None, told)
+        claims = False
         for index, (event, row) in enumerate(zip(self.run.log, self.run.log.rows, strict=True)):
             self.policy = changes.get(index, self.policy)
-            if event.kind is Kind.PREEMPTED and event.by == self.job.name:
-                if event.at not in claimed:
-                    claimed.add(event.at)
-                    chosen = next(self.selections)
-                    yield Chapter(What.STOPS_OTHERS, event.at, None, chosen.message, selection=chosen)
+            claimed, claims = claims, event.kind is Kind.PREEMPTED and event.by == self.job.name
+            if claims and not claimed:
+                chosen = next(self.selections)
+                yield Chapter(What.STOPS_OTHERS, event.at, None, chosen.message, selection=chosen)
             elif event.job == self.job.name:
                 yield from self._event(event, row[5])
 

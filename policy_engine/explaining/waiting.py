@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from policy_engine.expectations.wording import counted, listed
 from policy_engine.explaining.capacity import Capacity, Course, changes, room_after, room_of_claim
@@ -105,20 +107,22 @@ class Queue:
     def _before(self, job: int) -> int | None:
         """The job that holds it back in its share's line (C5); None where none does."""
         state = self.clock.state
-        line = [-key[3] for key in reversed(state.line[state.share_of[job]])]
-        earlier = line[: line.index(job)]
+        line = state.line[state.share_of[job]]
         match state.choices.head_of_line:
             case "strict":
-                return earlier[0] if earlier else None
+                first = -line[-1][3]
+                return None if first == job else first
             case "per_unit":
                 units = {unit for _, unit, _ in state.demand[job]}
-                return next((other for other in earlier if units & {unit for _, unit, _ in state.demand[other]}), None)
+                in_line = takewhile(lambda other: other != job, (-key[3] for key in reversed(line)))
+                return next((o for o in in_line if units & {unit for _, unit, _ in state.demand[o]}), None)
         return None
 
     def _not_first(self, job: int, before: int) -> Reason:
         state = self.clock.state
-        share, line = state.jobs[job].share, [-key[3] for key in reversed(state.line[state.share_of[job]])]
-        ahead, first = line.index(job), state.jobs[before].name
+        share, line = state.jobs[job].share, state.line[state.share_of[job]]
+        # the head is the last of a sorted line
+        ahead, first = len(line) - 1 - bisect_left(line, state.line_key[job]), state.jobs[before].name
         own, other = state.priority[job], state.priority[before]
         rests_on = ["head_of_line"]
         if own == other:
