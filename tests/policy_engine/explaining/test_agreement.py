@@ -34,18 +34,23 @@ class Watched(Clock):
         self.ask(self.world)
 
 
-@pytest.fixture(scope="module")
-def explained() -> list[tuple[Scenario, Run, list[Explanation]]]:
-    """Scenarios, their runs, and the explanations of all their jobs."""
-    found = []
-    for seed in SEEDS:
+Explained = tuple[Scenario, Run, list[Explanation]]
+"""A scenario, its run, and the explanations of all its jobs."""
+
+
+def explanations(seeds: range) -> Iterator[Explained]:
+    for seed in seeds:
         made = scenario(seed)
         try:
             run = simulate(made.declared(), made.workload, made.choices)
         except TooManyMovesError:
             continue
-        found.append((made, run, [explain(run, job.name) for job in run.workload.jobs]))
-    return found
+        yield made, run, [explain(run, job.name) for job in run.workload.jobs]
+
+
+@pytest.fixture(scope="module")
+def explained() -> list[Explained]:
+    return list(explanations(SEEDS))
 
 
 # --- why it waits ----------------------------------------------------------------------------------
@@ -182,41 +187,58 @@ def untrue(world: World, job: JobState, diagnosis: Diagnosis) -> Iterator[Reason
         yield from untrue(world, ahead, diagnosis.ahead)
 
 
-def test_every_reason_is_so(explained: list[tuple[Scenario, Run, list[Explanation]]]) -> None:
+def check(explained: Explained, seen: Counter[Because]) -> None:
+    """Every reason is so at the time at which it is given."""
+    made, _, explanations = explained
+    told: dict[float, list[Diagnosis]] = {}
+    for explanation in explanations:
+        for chapter in explanation.chapters:
+            if chapter.diagnosis is not None:
+                told.setdefault(chapter.at, []).append(chapter.diagnosis)
+                seen.update(reason.because for reason in chapter.diagnosis.reasons())
+
+    def ask(world: World) -> None:
+        jobs = {job.name: job for job in world.jobs}
+        for diagnosis in told.pop(world.now, []):
+            job = jobs[diagnosis.job]
+            assert job.phase in (Phase.WAITING, Phase.CLAIMING)
+            assert list(untrue(world, job, diagnosis)) == [], (made, world.now, diagnosis)
+
+    Watched(made, ask).run()
+    assert not told
+
+
+RARE = {
+    Because.UNOWNED,
+    Because.HELD,
+    Because.NO_LEGAL_SET,
+    Because.REST_NOT_IDLE,
+    Because.TOO_LITTLE,
+    Because.STOP_UNDER_WAY,
+}
+"""The table of reasons has these."""
+
+
+def test_every_reason_is_so(explained: list[Explained]) -> None:
     seen: Counter[Because] = Counter()
-    for made, _, explanations in explained:
-        told: dict[float, list[Diagnosis]] = {}
-        for explanation in explanations:
-            for chapter in explanation.chapters:
-                if chapter.diagnosis is not None:
-                    told.setdefault(chapter.at, []).append(chapter.diagnosis)
-                    seen.update(reason.because for reason in chapter.diagnosis.reasons())
+    for one in explained:
+        check(one, seen)
+    assert {because for because, count in seen.items() if count > 5} >= {*WAITS, *NOT_STOPPED} - RARE
 
-        def ask(world: World, told: dict[float, list[Diagnosis]] = told, made: Scenario = made) -> None:
-            jobs = {job.name: job for job in world.jobs}
-            for diagnosis in told.pop(world.now, []):
-                job = jobs[diagnosis.job]
-                assert job.phase in (Phase.WAITING, Phase.CLAIMING)
-                assert list(untrue(world, job, diagnosis)) == [], (made, world.now, diagnosis)
 
-        Watched(made, ask).run()
-        assert not told
-    # the table of reasons has these
-    rare = {
-        Because.UNOWNED,
-        Because.HELD,
-        Because.NO_LEGAL_SET,
-        Because.REST_NOT_IDLE,
-        Because.TOO_LITTLE,
-        Because.STOP_UNDER_WAY,
-    }
-    assert {because for because, count in seen.items() if count > 5} >= {*WAITS, *NOT_STOPPED} - rare
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(10_000, 14_000, 1_000))
+def test_every_reason_is_so_in_many(first: int) -> None:
+    seen: Counter[Because] = Counter()
+    for one in explanations(range(first, first + 1_000)):
+        check(one, seen)
+    assert {*seen} >= {*WAITS, *NOT_STOPPED} - {Because.HELD, Because.NO_LEGAL_SET}
 
 
 # --- the log ---------------------------------------------------------------------------------------
 
 
-def test_the_chapters_are_those_of_the_log(explained: list[tuple[Scenario, Run, list[Explanation]]]) -> None:
+def test_the_chapters_are_those_of_the_log(explained: list[Explained]) -> None:
     """Every attempt, every wait and every preemption is told, at its time."""
     for _, run, explanations in explained:
         for explanation in explanations:
@@ -233,7 +255,7 @@ def test_the_chapters_are_those_of_the_log(explained: list[tuple[Scenario, Run, 
             assert lasting[-1].until is None
 
 
-def test_at_any_time_the_state_is_that_of_the_log(explained: list[tuple[Scenario, Run, list[Explanation]]]) -> None:
+def test_at_any_time_the_state_is_that_of_the_log(explained: list[Explained]) -> None:
     asked: Counter[What] = Counter()
     for _, run, explanations in explained[::8]:
         times = [0.0, run.end, *(at + 0.5 for at in {row[0] for row in run.log.rows} if 0 <= at < run.end - 1)]
@@ -254,7 +276,7 @@ def test_at_any_time_the_state_is_that_of_the_log(explained: list[tuple[Scenario
     assert min(asked[what] for what in (What.NOT_SUBMITTED, What.WAITS, What.RUNS, What.FINISHED)) > 20
 
 
-def test_the_victims_are_those_of_the_log(explained: list[tuple[Scenario, Run, list[Explanation]]]) -> None:
+def test_the_victims_are_those_of_the_log(explained: list[Explained]) -> None:
     seen = 0
     for made, run, explanations in explained:
         log = [(event.at, event.by, event.job) for event in run.log if event.kind is Kind.PREEMPTED and event.by]
