@@ -19,7 +19,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "policy_engine.policy": (),
     "policy_engine.scheduler": ("policy_engine.policy",),
     "policy_engine.simulation": ("policy_engine.policy", "policy_engine.scheduler"),
-    "policy_engine.outcome": ("policy_engine.policy", "policy_engine.scheduler", "policy_engine.simulation"),
+    "policy_engine.outcome": (
+        "policy_engine.collector",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.simulation",
+    ),
     "policy_engine.sources": ("policy_engine.errors", "policy_engine.policy"),
     "policy_engine.workload": (
         "policy_engine.collector",

@@ -13,8 +13,8 @@ from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.log import RELEASES, Kind, Row
 from policy_engine.simulation import Run
 
-Change = tuple[float, int, int]
-"""(at, instances more, waiting jobs more)."""
+Change = tuple[float, int, bool]
+"""(at, instances more, do jobs wait from then on?)."""
 Lending = tuple[float, "Cell", int, int]
 """(at, cell, instances that it borrows, instances that it has to lend)."""
 
@@ -28,7 +28,7 @@ class Cell:
     __slots__ = (
         *("borrowed", "borrowed_seconds", "busy_seconds", "changes", "idle", "lends", "lent_seconds", "limit"),
         *("peak_borrowed", "peak_usage", "read", "short_busy_seconds", "short_limit_seconds", "short_seconds", "since"),
-        *("share", "unit", "usage", "waiting"),
+        *("is_short", "share", "unit", "usage", "waiting"),
     )
 
     def __init__(self, share: str, unit: str, since: float) -> None:
@@ -41,7 +41,9 @@ class Cell:
         self.lends = False
         self.limit = self.usage = 0
         self.waiting = 0
-        """Jobs of the share that wait for the unit."""
+        """Jobs of the share that wait for the unit, as far as changes were noted."""
+        self.is_short = False
+        """Does any wait, as far as they are added up?"""
         self.borrowed = self.idle = 0
         """As ``Loans`` has read them; ``idle`` is what it may lend."""
         self.read = 0.0
@@ -56,37 +58,39 @@ class Cell:
     def add_up(self, end: float) -> list[Lending]:
         """Add up what was noted, to ``end`` seconds; what that changes for lenders and borrowers."""
         found: list[Lending] = []
-        since, usage, limit, waiting = self.since, self.usage, self.limit, self.waiting
+        since, usage, limit, is_short = self.since, self.usage, self.limit, self.is_short
         busy = borrowed_seconds = short = short_busy = 0.0
-        borrowed = max(0, usage - limit)
+        borrowed = usage - limit if usage > limit else 0
         peak, peak_borrowed = self.peak_usage, self.peak_borrowed
-        for at, more, waits in (*self.changes, (end, 0, 0)):
+        self.changes.append((end, 0, is_short))
+        for at, more, short_then in self.changes:
             span = at - since
             if span > 0:
                 since = at
                 busy += usage * span
-                borrowed_seconds += borrowed * span
-                if waiting:
+                if borrowed:
+                    borrowed_seconds += borrowed * span
+                if is_short:
                     short += span
                     short_busy += usage * span
-            waiting += waits
+            is_short = short_then
             if more:
                 usage += more
                 borrowed = usage - limit if usage > limit else 0
-                if usage > peak or span < 0:  # before the measured part only its last level counts
-                    peak = usage
-                if borrowed > peak_borrowed or span < 0:
-                    peak_borrowed = borrowed
+                if span < 0:  # before the measured part only its last level counts
+                    peak, peak_borrowed = usage, borrowed
+                elif usage > peak:
+                    peak, peak_borrowed = usage, max(borrowed, peak_borrowed)
                 # jobs of ``running:`` stand before those of time 0, and not in order of time
                 found.append((since, self, borrowed, limit - usage if self.lends and usage < limit else 0))
-        self.since, self.usage, self.waiting = since, usage, waiting
+        self.since, self.usage, self.changes = since, usage, []
+        self.is_short = self.waiting > 0
         self.busy_seconds += busy
         self.borrowed_seconds += borrowed_seconds
         self.short_seconds += short
         self.short_busy_seconds += short_busy
         self.short_limit_seconds += limit * short
         self.peak_usage, self.peak_borrowed = peak, peak_borrowed
-        self.changes = []
         return found
 
     def adopt(self, at: float, limit: int, *, lends: bool) -> Lending:
@@ -197,16 +201,21 @@ class Ledger:
         submitted, started, finished, releases = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED, RELEASES
         for at, kind, job, _, _, _ in rows:
             if kind is started:
+                waited = waits[job]
                 for cell, count in demands[job]:
-                    cell.changes.append((at, count, -waits[job]))
+                    cell.waiting -= waited
+                    cell.changes.append((at, count, cell.waiting > 0))
                 holds[job], waits[job] = 1, 0
             elif kind is submitted or kind is Kind.REQUEUED:
                 waits[job] = 1
                 for cell, _ in demands[job]:
-                    cell.changes.append((at, 0, 1))
+                    if not cell.waiting:
+                        cell.changes.append((at, 0, True))
+                    cell.waiting += 1
             elif kind is finished or kind in releases:
                 for cell, count in demands[job]:
-                    cell.changes.append((at, -count * holds[job], -waits[job]))
+                    cell.waiting -= waits[job]
+                    cell.changes.append((at, -count * holds[job], cell.waiting > 0))
                 holds[job] = waits[job] = 0
         self._add_up(end)
 

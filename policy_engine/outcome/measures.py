@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from policy_engine.collector import paused
 from policy_engine.outcome.claims import Claims
 from policy_engine.outcome.ledger import Ledger
 from policy_engine.outcome.lives import Lives
@@ -162,15 +163,19 @@ class Measures:
         return sum(share.instances_evicted for share in self.shares) / claimed if claimed else None
 
 
-def measure(run: Run, since: float = 0.0, checkpoint_seconds: float = CHECKPOINT_SECONDS) -> Measures:
+def measure(
+    run: Run, since: float = 0.0, checkpoint_seconds: float = CHECKPOINT_SECONDS, lives: Lives | None = None
+) -> Measures:
     """What the run came to from ``since`` seconds on.
 
     Waits are those of jobs submitted from then on; everything else is what happened from then on.
-    ``checkpoint_seconds`` is how often jobs would save their work, for ``Lost.with_checkpoints``.
+    ``checkpoint_seconds`` is how often jobs would save their work, for ``Lost.with_checkpoints``; ``lives`` are the
+    run's, where they have been made.
     """
-    tolls = Tolls(run, Lives(run), since or -inf, checkpoint_seconds)
     last = max((job.submit for job in run.workload.jobs), default=0.0)
-    return _Measuring(tolls, Ledger(run, since, last), Claims(run, since)).measures()
+    with paused():
+        tolls = Tolls(run, Lives(run) if lives is None else lives, since or -inf, checkpoint_seconds)
+        return _Measuring(tolls, Ledger(run, since, last), Claims(run, since)).measures()
 
 
 def team_measures(run: Run, teams: Sequence[str], since: float = 0.0) -> dict[str, JobMeasures]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from policy_engine.collector import paused
 from policy_engine.outcome.lives import Lives
 from policy_engine.outcome.measures import Measures, measure
 from policy_engine.outcome.tolls import CHECKPOINT_SECONDS
@@ -57,12 +58,13 @@ class ReplayResult:
     @cached_property
     def measures(self) -> Measures:
         """From the end of the warm-up to the end of the run."""
-        return measure(self.run, self.options.warm_up, self.options.checkpoint_seconds)
+        return measure(self.run, self.options.warm_up, self.options.checkpoint_seconds, self.lives)
 
     @cached_property
     def lives(self) -> Lives:
         """What became of each job, in columns."""
-        return Lives(self.run)
+        with paused():
+            return Lives(self.run)
 
 
 def replay(

@@ -38,7 +38,7 @@ def data(source: Source, queue: str | None, replayed: Replayed) -> json.Data:
         "baselines": [_compared(compared) for compared in replayed.baselines] or None,
         "shaken": None if replayed.shaken is None else _shaken(replayed.shaken, measures),
         "costs": None if replayed.costs is None else _costs(replayed.costs),
-        "jobs": json.Rows(list(job_texts(result.run, result.lives))),
+        "jobs": json.Rows(job_texts(result.run, result.lives)),
         **json.basis(result.options.choices, result.options.timing),
     }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from operator import itemgetter
 from statistics import median
 from typing import Final
 
@@ -17,9 +17,6 @@ from policy_engine.workload.history.mapping import HistoryMap, TimeUnit
 from policy_engine.workload.history.remarks import Remarks
 from policy_engine.workload.history.statuses import Status
 from policy_engine.workload.history.times import Times
-
-_Entry = tuple[float, str, str, Mapping[str, int], "int | None", "float | None", "float | None", Exit, "int | None"]
-"""(submit, name, share, demand, priority, duration, started, exit, preemption retries); a None duration runs on."""
 
 _LEFT_OUT: Final = "the map leaves the team out"
 _STILL_RUNNING: Final = "still running where the history ends: taken to end there"
@@ -34,6 +31,38 @@ _DATED_FROM: Final = 1e8
 """A number of seconds from here on (1973) is taken to count from 1970."""
 
 
+@dataclass(slots=True)
+class Columns:
+    """Jobs, an entry in each column for every one; times as the file counts them."""
+
+    submit: list[float] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+    share: list[str] = field(default_factory=list)
+    demand: list[Mapping[str, int]] = field(default_factory=list)
+    priority: list[int | None] = field(default_factory=list)
+    duration: list[float | None] = field(default_factory=list)
+    """None for a job that still runs."""
+    started: list[float | None] = field(default_factory=list)
+    exit: list[Exit] = field(default_factory=list)
+    retries: list[int | None] = field(default_factory=list)
+    """Requeues after preemption; None is without limit."""
+
+    def add(self, *values: object) -> None:
+        """A job, with its values in the order of the columns."""
+        for column, value in zip(self.__slots__, values, strict=True):
+            getattr(self, column).append(value)
+
+    def sort(self) -> None:
+        """Put the jobs in the order of submission; those of one instant stay as they are."""
+        submit = self.submit
+        order = sorted(range(len(submit)), key=submit.__getitem__)
+        if order == list(range(len(submit))):
+            return
+        for column in self.__slots__:
+            values = getattr(self, column)
+            setattr(self, column, [values[number] for number in order])
+
+
 class Assembly:
     """The jobs of one file in the making."""
 
@@ -45,7 +74,7 @@ class Assembly:
         self.times = Times(given, unit, self.remarks)
         self.latest = float("-inf")
         """The last instant that the file tells of."""
-        self._entries: list[_Entry] = []
+        self._columns = Columns()
         self._shares: dict[str, str | None] = {}
         self._demands: dict[float, Mapping[str, int]] = {}
 
@@ -107,61 +136,64 @@ class Assembly:
             ends += duration
         if ends > self.latest:
             self.latest = ends
-        self._entries.append((submit, name, share, demand, priority, duration, started, exit_, preemption_retries))
+        self._columns.add(submit, name, share, demand, priority, duration, started, exit_, preemption_retries)
 
-    def extend(self, entries: Iterable[_Entry]) -> None:
-        """Jobs as ``add`` takes them; ``latest`` is the caller's to set."""
-        self._entries += entries
+    def take(self, columns: Columns, latest: float) -> None:
+        """All jobs of the file at once; ``latest`` is the last instant that they tell of."""
+        self._columns, self.latest = columns, latest
 
     def history(self, *, strict: bool) -> History:
         """The history. Raises InputError where nothing is left, and where ``strict`` forbids that anything is lost."""
-        entries = sorted(self._entries, key=itemgetter(0))
+        columns = self._columns
+        columns.sort()
         losses = [remark for remark in self.remarks if remark.is_loss]
-        if losses and (strict or not entries):
+        if losses and (strict or not columns.submit):
             total = sum(remark.count for remark in losses)
-            what = "left out with --strict" if strict else "can be used"
-            counted = f"{total:,} jobs are" if strict else f"none of {total:,} jobs"
-            raise InputError(f"{counted} {what}: {'; '.join(remark.text for remark in losses)}", file=self.file)
-        if not entries:
+            what = f"{total:,} jobs are left out with --strict" if strict else f"none of {total:,} jobs can be used"
+            raise InputError(f"{what}: {'; '.join(remark.text for remark in losses)}", file=self.file)
+        if not columns.submit:
             raise InputError("no jobs", file=self.file)
-        zero = entries[0][0]
-        jobs = self._jobs(entries, zero)
+        zero = columns.submit[0]
+        jobs = self._jobs(columns, zero)
         self._check_plausible(jobs)
         dated = self.times.dated or zero >= _DATED_FROM
         return History(
             self.file,
             self.format,
             jobs,
-            [None if entry[6] is None else entry[6] - zero for entry in entries],
+            [None if started is None else started - zero for started in columns.started],
             zero,
             _date(zero) if dated else None,
             tuple(self.remarks),
         )
 
-    def _jobs(self, entries: Sequence[_Entry], zero: float) -> tuple[Job, ...]:
-        jobs = []
-        for name, entry in zip(self._unique_names(entries), entries, strict=True):
-            submit, _, share, demand, priority, duration, started, exit_, retries = entry
+    def _jobs(self, columns: Columns, zero: float) -> tuple[Job, ...]:
+        names = self._unique_names(columns.name)
+        for number, duration in enumerate(columns.duration):
             if duration is None:
-                duration = max(0.0, self.latest - (submit if started is None else started))
-                self.note_running(name)
-            jobs.append(
-                Job(
-                    name=name,
-                    share=share,
-                    demand=demand,
-                    priority=priority,
-                    submit=submit - zero,
-                    duration=duration,
-                    preemption_retries=retries,
-                    exit=exit_,
-                )
+                started = columns.started[number]
+                begins = columns.submit[number] if started is None else started
+                columns.duration[number] = max(0.0, self.latest - begins)
+                self.note_running(names[number])
+        of_job = (names, columns.share, columns.demand, columns.priority, columns.submit, columns.duration)
+        return tuple(
+            Job(
+                name=name,
+                share=share,
+                demand=demand,
+                priority=priority,
+                submit=submit - zero,
+                duration=duration,
+                preemption_retries=retries,
+                exit=exit_,
             )
-        return tuple(jobs)
+            for name, share, demand, priority, submit, duration, retries, exit_ in zip(
+                *of_job, columns.retries, columns.exit, strict=True
+            )
+        )
 
-    def _unique_names(self, entries: Sequence[_Entry]) -> Sequence[str]:
+    def _unique_names(self, given: Sequence[str]) -> Sequence[str]:
         """The names in order, with a number where a name is taken."""
-        given = [entry[1] for entry in entries]
         if len(set(given)) == len(given):
             return given
         names: dict[str, int] = {}
