@@ -57,64 +57,66 @@ def with_constructs(app: Any) -> None:
 
 
 def with_l1s(app: Any) -> None:
-    from aws_cdk import aws_batch as batch
     from constructs import Construct
 
     places = stacks(app)
     for number in range(QUEUES):
-        queue_scope = Construct(places[number % STACKS], f"Training{number}")
-        environment = batch.CfnServiceEnvironment(
-            queue_scope,
-            "ServiceEnvironment",
-            capacity_limits=[
-                batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=UNIT, max_capacity=2 * SHARES)
-            ],
-            service_environment_type="SAGEMAKER_TRAINING",
-            state="ENABLED",
-        )
-        policy = batch.CfnSchedulingPolicy(
-            queue_scope,
-            "SchedulingPolicy",
-            quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
-                idle_resource_assignment_strategy="FIFO"
-            ),
-        )
-        queue = batch.CfnJobQueue(
-            queue_scope,
-            "JobQueue",
-            job_queue_type="SAGEMAKER_TRAINING",
-            job_state_time_limit_actions=[
-                batch.CfnJobQueue.JobStateTimeLimitActionProperty(
-                    action="TERMINATE", max_time_seconds=86400, reason=f"MISCONFIGURATION:{reason}", state="RUNNABLE"
-                )
-                for reason in ("SERVICE_ENVIRONMENT_MAX_RESOURCE", "QUOTA_MANAGEMENT_LIMIT_EXCEEDED")
-            ],
-            priority=1,
-            scheduling_policy_arn=policy.ref,
-            service_environment_order=[
-                batch.CfnJobQueue.ServiceEnvironmentOrderProperty(order=1, service_environment=environment.ref)
-            ],
-            state="ENABLED",
-        )
-        queue_arn = queue.ref
-        share_scope = Construct(queue_scope, "QuotaShares")
-        for share in range(SHARES):
-            batch.CfnQuotaShare(
-                share_scope,
-                f"team-{share}",
-                capacity_limits=[
-                    batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=UNIT, max_capacity=2)
-                ],
-                job_queue=queue_arn,
-                preemption_configuration=batch.CfnQuotaShare.QuotaSharePreemptionConfigurationProperty(
-                    in_share_preemption="ENABLED"
-                ),
-                quota_share_name=f"team-{share}",
-                resource_sharing_configuration=batch.CfnQuotaShare.QuotaShareResourceSharingConfigurationProperty(
-                    strategy="LEND_AND_BORROW", borrow_limit=100
-                ),
-                state="ENABLED",
+        l1_queue(Construct(places[number % STACKS], f"Training{number}"))
+
+
+def l1_queue(queue_scope: Any) -> None:
+    """What one QuotaTrainingQueue makes, with L1s."""
+    from aws_cdk import aws_batch as batch
+    from constructs import Construct
+
+    environment = batch.CfnServiceEnvironment(
+        queue_scope,
+        "ServiceEnvironment",
+        capacity_limits=[
+            batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=UNIT, max_capacity=2 * SHARES)
+        ],
+        service_environment_type="SAGEMAKER_TRAINING",
+        state="ENABLED",
+    )
+    policy = batch.CfnSchedulingPolicy(
+        queue_scope,
+        "SchedulingPolicy",
+        quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(idle_resource_assignment_strategy="FIFO"),
+    )
+    queue = batch.CfnJobQueue(
+        queue_scope,
+        "JobQueue",
+        job_queue_type="SAGEMAKER_TRAINING",
+        job_state_time_limit_actions=[
+            batch.CfnJobQueue.JobStateTimeLimitActionProperty(
+                action="TERMINATE", max_time_seconds=86400, reason=f"MISCONFIGURATION:{reason}", state="RUNNABLE"
             )
+            for reason in ("SERVICE_ENVIRONMENT_MAX_RESOURCE", "QUOTA_MANAGEMENT_LIMIT_EXCEEDED")
+        ],
+        priority=1,
+        scheduling_policy_arn=policy.ref,
+        service_environment_order=[
+            batch.CfnJobQueue.ServiceEnvironmentOrderProperty(order=1, service_environment=environment.ref)
+        ],
+        state="ENABLED",
+    )
+    queue_arn = queue.ref
+    share_scope = Construct(queue_scope, "QuotaShares")
+    for share in range(SHARES):
+        batch.CfnQuotaShare(
+            share_scope,
+            f"team-{share}",
+            capacity_limits=[batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=UNIT, max_capacity=2)],
+            job_queue=queue_arn,
+            preemption_configuration=batch.CfnQuotaShare.QuotaSharePreemptionConfigurationProperty(
+                in_share_preemption="ENABLED"
+            ),
+            quota_share_name=f"team-{share}",
+            resource_sharing_configuration=batch.CfnQuotaShare.QuotaShareResourceSharingConfigurationProperty(
+                strategy="LEND_AND_BORROW", borrow_limit=100
+            ),
+            state="ENABLED",
+        )
 
 
 WAYS: dict[str, Callable[[Any], None]] = {"constructs": with_constructs, "l1s": with_l1s}
