@@ -127,6 +127,9 @@ class _Witness(Chooser):
         is_new = self._began_to_wait()
         if state.phase[self.job] not in (Phase.WAITING, Phase.CLAIMING):
             return
+        if state.choices.blocked_owner_lends == "no":
+            # a pass begins with this; at an instant before the decision there has been none
+            state.keep_for_blocked_owners()
         diagnosis = Queue(clock, self.policies).diagnose(self.job)
         if served_first:
             diagnosis = replace(diagnosis, further=(*diagnosis.further, *served_first))
