@@ -13,7 +13,6 @@ from policy_engine.workload.expected import AlwaysExpectation, AlwaysProperty
 _WITH_VALUE: Final[Mapping[str, Callable[[Any], Any]]] = {
     "disruption_ratio": lambda value: {"at_most": _number(value)},
     "owner_reclaims": lambda value: {"within": value},
-    "starts_within": lambda value: value,
 }
 """Properties that take a value, and what ``always:`` has for it."""
 
@@ -25,6 +24,9 @@ def property_of(text: str) -> AlwaysExpectation:
         nearest = difflib.get_close_matches(name, AlwaysProperty.NAMES, n=1, cutoff=0.5)
         hint = f"did you mean {nearest[0]!r}?" if nearest else f"there is {', '.join(AlwaysProperty.NAMES)}"
         raise ValueError(f"no property {name!r}; {hint}")
+    if name == "starts_within":
+        # an arrival at any time has no deadline at a known time, and with jobs that never end none starts in time
+        raise ValueError("'starts_within' is not provable over every workload; give a scenario")
     if equals and name not in _WITH_VALUE:
         raise ValueError(f"{name!r} takes no value; write {name}")
     if not equals and name not in AlwaysProperty.PLAIN:
