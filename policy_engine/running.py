@@ -21,10 +21,6 @@ from policy_engine.outcome import (
     share_outcomes,
 )
 from policy_engine.policy import MAX_PRIORITY, Policy
-from policy_engine.report import json
-from policy_engine.report.proof import ProofReport, Workloads
-from policy_engine.report.simulation import SimulationReport
-from policy_engine.report.verification import VerificationReport, Verified
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Timing, Workload
 from policy_engine.scheduler.moves import TooManyMovesError
@@ -38,6 +34,11 @@ from policy_engine.workload.scenario import Scenario, load_scenario
 if TYPE_CHECKING:
     # what other commands do without
     from policy_engine.explaining import Explanation
+
+if TYPE_CHECKING:
+    from policy_engine.report.proof import ProofReport
+
+# Reports take longer to load than a scenario takes to run, so they are loaded where one is written.
 
 PolicySource: TypeAlias = str | Path | Source | Policy
 """A path (cloud assembly, template or document), what was read from one, or a policy."""
@@ -78,10 +79,14 @@ class SimulationResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the data of its JSON."""
+        from policy_engine.report.simulation import SimulationReport
+
         return SimulationReport(self.source, self.scenario.source, self.run).data()
 
     def to_json(self) -> str:
         """The result as JSON."""
+        from policy_engine.report import json
+
         return json.text(self.to_dict())
 
 
@@ -111,6 +116,8 @@ class VerificationResult(SimulationResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the data of its JSON."""
+        from policy_engine.report.verification import VerificationReport, Verified
+
         return VerificationReport([Verified(self.source, self.verification)]).data()
 
 
@@ -307,6 +314,8 @@ class ProofResult:
 
     def to_json(self) -> str:
         """The result as JSON."""
+        from policy_engine.report import json
+
         return json.text(self.to_dict())
 
 
@@ -349,6 +358,7 @@ def prove(
     from policy_engine.proving import prove as explored
     from policy_engine.proving.properties import property_of
     from policy_engine.proving.verdicts import verdict
+    from policy_engine.report.proof import ProofReport, Workloads
 
     try:
         wanted = property_of(property)
