@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,19 +70,3 @@ def test_check_loads_neither_the_cdk_nor_boto3(check: Check) -> None:
     assert {"policy_engine", "pydantic"} <= loaded
     # Altair draws the HTML page, and it too is slow to load.
     assert loaded.isdisjoint({"aws_cdk", "constructs", "jsii", "boto3", "botocore", "altair", "vl_convert"})
-
-
-def seconds_of_children() -> float:
-    """Processor time of the child processes that have ended: a busy machine does not change it much."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def test_check_takes_at_most_0_6_seconds(check: Check) -> None:
-    spent: list[float] = []
-    # The first run may have to write the byte code, and one quiet moment in five is enough.
-    while len(spent) < 5 and min(spent, default=1.0) > 0.6:
-        before = seconds_of_children()
-        check()
-        spent.append(seconds_of_children() - before)
-    assert min(spent) <= 0.6, spent
