@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import exp, log
 from random import Random
 from typing import Final
@@ -106,22 +107,25 @@ def generate(shape: Shape = DEFAULT, seed: int = 0) -> tuple[Job, ...]:
     """The workload: jobs in the order of submission, in whole seconds, the first at 0. The same for the same seed."""
     random = Random(f"workload/{seed}")  # noqa: S311 - reproducible, not secret
     whole = sum(team.weight for team in shape.teams)
+    hours = range(max(1, round(shape.days * 24)))
+    weights = list(accumulate(shape.hours[hour % 24] * shape.weekdays[hour // 24 % 7] for hour in hours))
     jobs: list[Job] = []
     for team in shape.teams:
         of_team: list[Job] = []
         while len(of_team) < round(shape.jobs * team.weight / whole):
-            of_team += _session(shape, team, random)
+            # more often at the hours and on the days at which more is submitted
+            begins = (random.choices(hours, cum_weights=weights)[0] + random.random()) * _HOUR
+            of_team += _session(shape, team, begins, random)
         jobs += of_team
     jobs.sort(key=lambda job: job.submit)
     return tuple(_named(jobs))
 
 
-def _session(shape: Shape, team: Team, random: Random) -> Iterator[Job]:
+def _session(shape: Shape, team: Team, at: float, random: Random) -> Iterator[Job]:
     """Jobs that one person submits at once: of one size and priority, and of similar length."""
     size = random.choices(team.sizes, [size.weight for size in team.sizes])[0]
     priority = random.choices([of for of, _ in team.priorities], [weight for _, weight in team.priorities])[0]
     typical = team.median * exp(random.gauss(0.0, team.spread))
-    at = _instant(shape, random)
     for _ in range(_length(team.session, random)):
         duration = min(shape.longest, typical * exp(random.gauss(0.0, shape.alike)))
         yield Job(
@@ -133,13 +137,6 @@ def _session(shape: Shape, team: Team, random: Random) -> Iterator[Job]:
             duration=float(max(1, round(duration))),
         )
         at += random.expovariate(1 / shape.between)
-
-
-def _instant(shape: Shape, random: Random) -> float:
-    """Seconds at which a session begins: more often at the hours and on the days at which more is submitted."""
-    hours = range(max(1, round(shape.days * 24)))
-    weights = [shape.hours[hour % 24] * shape.weekdays[hour // 24 % 7] for hour in hours]
-    return (random.choices(hours, weights)[0] + random.random()) * _HOUR
 
 
 def _length(mean: float, random: Random) -> int:
