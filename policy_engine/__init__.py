@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from policy_engine.expectations import Answer, Verdict
     from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
     from policy_engine.policy import Policy
+    from policy_engine.replaying import ReplayOptions, ReplayResult, replay
     from policy_engine.running import (
         ExplanationResult,
         ProofResult,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from policy_engine.scheduler.choices import Choices
     from policy_engine.simulation import Run
     from policy_engine.sources import Source, load_policy
+    from policy_engine.workload.history import History, load_map, read_history
     from policy_engine.workload.scenario import Scenario, load_scenario
 
 __all__ = [
@@ -38,11 +40,14 @@ __all__ = [
     "CheckResult",
     "Choices",
     "ExplanationResult",
+    "History",
     "InputError",
     "JobOutcome",
     "Policy",
     "ProofResult",
     "QueueOutcome",
+    "ReplayOptions",
+    "ReplayResult",
     "Run",
     "Scenario",
     "ShareOutcome",
@@ -54,9 +59,12 @@ __all__ = [
     "__version__",
     "check",
     "explain",
+    "load_map",
     "load_policy",
     "load_scenario",
     "prove",
+    "read_history",
+    "replay",
     "simulate",
     "verify",
 ]
@@ -67,6 +75,7 @@ _MODULES: Final = {
     "expectations": ("Answer", "Verdict"),
     "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
     "policy": ("Policy",),
+    "replaying": ("ReplayOptions", "ReplayResult", "replay"),
     "running": (
         "ExplanationResult",
         "ProofResult",
@@ -80,6 +89,7 @@ _MODULES: Final = {
     "scheduler.choices": ("Choices",),
     "simulation": ("Run",),
     "sources": ("Source", "load_policy"),
+    "workload.history": ("History", "load_map", "read_history"),
     "workload.scenario": ("Scenario", "load_scenario"),
 }
 """Where the public names are; a module is loaded when one of its names is asked for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -88,10 +87,10 @@ def _subject(policy: Policy, job: Job, place: str) -> str:
 
 
 def _check(history: History, remarks: Remarks, numbers: Sequence[int], *, strict: bool) -> None:
-    losses = Counter({remark.reason: remark.count for remark in remarks})
-    if strict and losses:
+    lost = sum(remark.count for remark in remarks)
+    if strict and lost:
         told = "; ".join(remark.text for remark in remarks)
-        raise InputError(f"{losses.total():,} jobs would be left out: {told}", file=history.source)
+        raise InputError(f"{lost:,} {'job' if lost == 1 else 'jobs'} would be left out: {told}", file=history.source)
     if not numbers:
         told = "; ".join(remark.text for remark in remarks) or "all are larger than their share can ever run"
         raise InputError(f"the policy has no place for any of {len(history.jobs):,} jobs: {told}", file=history.source)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from policy_engine.collector import paused
+from policy_engine.errors import UndecidedError
 from policy_engine.outcome.lives import Lives
 from policy_engine.outcome.measures import Measures, measure
 from policy_engine.outcome.tolls import CHECKPOINT_SECONDS
@@ -15,6 +16,7 @@ from policy_engine.policy import Policy
 from policy_engine.replaying.fitting import Fitted, fit
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Timing, Workload
+from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.scheduler.state import State
 from policy_engine.simulation import Run, simulate
 from policy_engine.workload.history import History
@@ -80,8 +82,13 @@ def replay(
 
     Raises:
         InputError: the policy has no place for any of the jobs, or for one of them and ``strict`` forbids that.
+        UndecidedError: by the documented rules jobs stop each other over and over, and the run has no end.
     """
     options = ReplayOptions() if options is None else options
     fitted = fit(policy, history, options.choices, strict=options.strict)
     workload = Workload(fitted.jobs, timing=options.timing)
-    return ReplayResult(policy, history, options, fitted, simulate(policy, workload, options.choices, watch=watch))
+    try:
+        run = simulate(policy, workload, options.choices, watch=watch)
+    except TooManyMovesError as error:
+        raise UndecidedError(str(error), file=history.source) from error
+    return ReplayResult(policy, history, options, fitted, run)

@@ -63,10 +63,10 @@ def _job_texts(run: Run, lives: Lives) -> Iterator[str]:
             continue
         submit, end = job.submit, last[0]
         times = submit, first, end, first - submit, first, end
-        if submit.is_integer() and first.is_integer() and end.is_integer():
-            yield _ONCE_WHOLE % (name_of(job.name), share_of(job.share), *times)
-        else:
+        if submit % 1 or first % 1 or end % 1:
             yield _ONCE_EXACT % (name_of(job.name), share_of(job.share), *map(number, times))
+        else:
+            yield _ONCE_WHOLE % (name_of(job.name), share_of(job.share), *times)
 
 
 def _job_text(run: Run, lives: Lives, place: int) -> str:

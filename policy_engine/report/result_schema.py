@@ -10,6 +10,7 @@ from policy_engine.explaining import About, Because, Fate, What
 from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
 from policy_engine.report.json import SCHEMA
+from policy_engine.report.replay_schema import replay_properties
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Timing
 from policy_engine.scheduler.log import Kind, Why
@@ -41,7 +42,7 @@ def result_schema() -> Schema:
         "type": "object",
         "oneOf": [
             {"$ref": f"#/$defs/{name}"}
-            for name in ("check", "simulation", "verification", "verifications", "proof", "explanation")
+            for name in ("check", "simulation", "verification", "verifications", "proof", "explanation", "replay")
         ],
         "$defs": {
             "check": _check(),
@@ -50,6 +51,7 @@ def result_schema() -> Schema:
             "proof": _proof(),
             "verifications": _verifications(),
             "explanation": _explanation(),
+            "replay": _replay(),
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),
@@ -185,6 +187,20 @@ def _explanation() -> Schema:
             "chapters": {**_list("chapter"), "minItems": 1},
             **_tail(),
         }
+    )
+
+
+def _replay() -> Schema:
+    return _object(
+        {
+            **_head("replay", {"type": "null", "description": "Nothing is judged."}),
+            "expectations": {"type": "array", "maxItems": 0},
+            "jobs": _list("job"),
+            "shares": _list("share"),
+            **replay_properties(),
+            **_tail(),
+        },
+        "Times are seconds from the first submission of the history.",
     )
 
 

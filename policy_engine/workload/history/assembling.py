@@ -149,7 +149,8 @@ class Assembly:
         losses = [remark for remark in self.remarks if remark.is_loss]
         if losses and (strict or not columns.submit):
             total = sum(remark.count for remark in losses)
-            what = f"{total:,} jobs are left out with --strict" if strict else f"none of {total:,} jobs can be used"
+            left_out = f"{total:,} {'job is' if total == 1 else 'jobs are'} left out with --strict"
+            what = left_out if strict else f"none of {total:,} jobs can be used"
             raise InputError(f"{what}: {'; '.join(remark.text for remark in losses)}", file=self.file)
         if not columns.submit:
             raise InputError("no jobs", file=self.file)
