@@ -18,7 +18,7 @@ from aws_cdk.interfaces.aws_batch import (
 )
 from constructs import Construct
 
-from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn, name_in
+from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn
 from constructs_quota.declared import Refusal, as_number, as_text, leave_out_of_tags, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
 from constructs_quota.grants import GrantTarget, JobQueueGrants, jobs_arn
@@ -82,7 +82,7 @@ class JobQueueBase(MonitoredQueue):
         return GrantTarget(
             arn=self._arn,
             queue_arn=self._arn,
-            queue_name=name_in(self._arn, JOB_QUEUE),
+            queue_name=self._queue_name,
             jobs_arn=jobs_arn(cast("IJobQueueRef", self)),
         )
 
@@ -205,7 +205,7 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
     @cached_property
     def job_queue_name(self) -> str:
         """The name of the queue, never its ARN."""
-        return name_in(self._arn, JOB_QUEUE)
+        return self._queue_name
 
     @property
     def policy(self) -> Policy:
@@ -246,7 +246,7 @@ class ImportedJobQueue(cdk.Resource, JobQueueBase):
     @property
     def job_queue_name(self) -> str:
         """The name of the queue, never its ARN."""
-        return name_in(self._arn, JOB_QUEUE)
+        return self._queue_name
 
     @property
     @jsii.member(jsii_name="jobQueueRef")

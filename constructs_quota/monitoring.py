@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import aws_cdk as cdk
@@ -60,6 +61,10 @@ class MonitoredQueue:
 
     _arn: str
 
+    @cached_property
+    def _queue_name(self) -> str:
+        return name_in(self._arn, JOB_QUEUE)
+
     def metric(self, name: str, **options: Any) -> cloudwatch.Metric:
         """A metric of the queue, by its name in ``METRICS``.
 
@@ -75,7 +80,7 @@ class MonitoredQueue:
         if problem is not None:
             raise ValueError(f"metric: {problem}")
         defaults = {
-            "dimensions_map": {"JobQueueName": name_in(self._arn, JOB_QUEUE)},
+            "dimensions_map": {"JobQueueName": self._queue_name},
             "statistic": METRICS[name],
             "period": cdk.Duration.minutes(5),
         }

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 import aws_cdk as cdk
@@ -76,6 +78,8 @@ class QuotaPolicyValidation:
             raise ValueError(f"scenarios: {scenarios!r} is one file; give a list of files")
         self._scenarios = [Path(scenario) for scenario in scenarios]
         self._fail_on = fail_on
+        # The engine takes a quarter of a second to load. Declaring an app is mostly waiting for CDK's kernel.
+        Thread(target=_load_engine, args=[bool(self._scenarios)], daemon=True).start()
 
     @property
     @jsii.member(jsii_name="name")
@@ -147,6 +151,14 @@ class QuotaPolicyValidation:
                     yield _violation(rule, f"{verdict.name}: {verdict.message}", [_resource(queue.queue.place)])
         except policy_engine.InputError as error:
             yield _violation(rule, str(error), stacks)
+
+
+def _load_engine(runs_scenarios: bool) -> None:
+    """Load what ``validate`` is going to use; should that fail, it is there that it matters."""
+    with suppress(Exception):
+        _ = policy_engine.check
+        if runs_scenarios:
+            _ = policy_engine.verify, policy_engine.load_scenario
 
 
 def _rule_of(scenario: Path) -> str:
