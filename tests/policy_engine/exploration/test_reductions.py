@@ -59,7 +59,7 @@ def check(seeds: range, most_jobs: int) -> None:
 
 
 def test_small_models_come_out_the_same() -> None:
-    check(range(300), most_jobs=4)
+    check(range(150), most_jobs=4)
 
 
 @pytest.mark.nightly
