@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from policy_engine.outcome import Step
+from policy_engine.outcome import Bins, Step
+from policy_engine.outcome.bins import Course as Binned
+from policy_engine.outcome.bins import Span
 
 BANDS: Final = ("own", "by_borrowers", "lent", "reserved", "free", "unallocated", "borrowed")
 """What an instance can be, from the bottom of a chart to its top.
@@ -88,6 +90,25 @@ def timeline(steps: Iterable[Step], shares: Iterable[str], end: float, most: int
         in_use, lent_out, kept, idle = (sum(levels.values()) for levels in (own, borrowed, reserved, free))
         queue.change(step.at, (in_use, lent_out, 0, kept, idle, step.unallocated, 0))
     return Timeline(queue.course(), {share: course.course() for share, course in of_share.items()})
+
+
+def timeline_of(found: Bins) -> Timeline:
+    """The timeline of means that have been made."""
+    shares = {share: _course(found.width, course, _of_share) for share, course in found.shares.items()}
+    return Timeline(_course(found.width, found.queue, _of_queue), shares)
+
+
+def _course(width: float, course: Binned, levels: Callable[[Span], tuple[float, ...]]) -> Course:
+    intervals = [Interval(width * n, width * (n + 1), levels(span)) for n, span in enumerate(course.spans)]
+    return Course(intervals, levels(course.most), course.most_used, width)
+
+
+def _of_share(span: Span) -> tuple[float, ...]:
+    return span.own, 0.0, span.lent, span.reserved, span.free, 0.0, span.borrowed
+
+
+def _of_queue(span: Span) -> tuple[float, ...]:
+    return span.own, span.borrowed, 0.0, span.reserved, span.free, span.unallocated, 0.0
 
 
 class _Collector:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from policy_engine.outcome import JobOutcome, policies, steps
+from policy_engine.outcome import JobOutcome, bins, policies, steps
 from policy_engine.policy import Policy
-from policy_engine.report.series import Timeline, timeline
+from policy_engine.report.series import Timeline, timeline, timeline_of
 from policy_engine.simulation import Run
 
 LEAST_INTERVALS: Final = 60
@@ -17,6 +17,8 @@ MOST_INTERVALS: Final = 160
 """Spans of time that a course of capacity can have; of more, means are shown."""
 ALL_INTERVALS: Final = 5_000
 """The same of all shares and instance types together: what keeps a page with 20 shares small."""
+MOST_EXACT: Final = 20_000
+"""Events up to which every change is looked at on its own; a course of more is of means anyway."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,10 @@ class Story:
         run = self.run
         units, shares = run.policy.units, run.policy.shares
         most = min(MOST_INTERVALS, max(LEAST_INTERVALS, ALL_INTERVALS // ((1 + len(shares)) * len(units))))
-        return {unit: timeline(steps(run, unit), shares, max(run.end, 1.0), most) for unit in units}
+        end = max(run.end, 1.0)
+        if len(run.log) > MOST_EXACT:
+            return {unit: timeline_of(bins(run, unit, most, end)) for unit in units}
+        return {unit: timeline(steps(run, unit), shares, end, most) for unit in units}
 
     @cached_property
     def policies(self) -> list[tuple[float, Policy]]:
