@@ -18,6 +18,7 @@ from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import (
     DeleteShare,
     Exit,
+    Job,
     Terminate,
     Update,
     UpdatePriority,
@@ -148,16 +149,15 @@ class Clock:
         self.start_policy = policy
         """The policy at the beginning."""
         self.state = State(policy, choices, _units_named(workload))
-        self.log = Log(workload.jobs)
+        self.jobs = self.state.jobs
+        self.log = Log(self.jobs)
         self.rows = self.log.rows
         self.passes = Pass(self.state, self, chooser)
         self.watch: Callable[[State, float], None] | None = None
         self.at = 0.0
-        self.jobs = workload.jobs
-        count = len(self.jobs)
-        self.number_of = {job.name: number for number, job in enumerate(self.jobs)}
-        self.submit = [job.submit for job in self.jobs]
-        self.work_left = [inf if job.duration is None else job.duration for job in self.jobs]
+        self.number_of: dict[str, int] = {}
+        self.submit: list[float] = []
+        self.work_left: list[float] = []
         """Seconds of work that no checkpoint keeps yet."""
         self.accepts: list[bool] = []
         """Shares that take new jobs (R14)."""
@@ -170,36 +170,52 @@ class Clock:
         """Job state time limits that run: (time, job, stuck since)."""
         self.stuck: dict[int, tuple[StuckReason, float]] = {}
         """Blocked jobs: the reason, and since when."""
-        later = (number for number, job in enumerate(self.jobs) if job.started is None)
-        self.arrivals = sorted(later, key=lambda number: self.jobs[number].submit)[::-1]
+        later = (number for number, job in enumerate(workload.jobs) if job.started is None)
+        self.arrivals = sorted(later, key=lambda number: workload.jobs[number].submit)[::-1]
         """Jobs to come, the next one last."""
         self.updates = sorted(workload.updates, key=lambda update: update.at)[::-1]
         """Updates to come, the next one last."""
         # where each job's attempts stand
-        self.stamp = [0] * count
-        self.work_from = [0.0] * count
+        self.stamp: list[int] = []
+        self.work_from: list[float] = []
         """When the work of the current attempt begins."""
-        self.ends_at = [inf] * count
+        self.ends_at: list[float] = []
         """When the current attempt ends by itself."""
-        self.times_out = [False] * count
+        self.times_out: list[bool] = []
         """The current attempt ends by its timeout."""
-        self.may_fail = [job.timeout is not None or job.exit is not Exit.SUCCEEDED for job in self.jobs]
+        self.may_fail: list[bool] = []
         """Attempts of these may end otherwise than with their work done."""
-        self.resumes = [False] * count
+        self.resumes: list[bool] = []
         """The next attempt follows a preemption."""
-        self.placements = [0] * count
+        self.placements: list[int] = []
         """Attempts used: not by preemptions and capacity failures (R10, R15)."""
-        self.short_of_capacity = [0.0] * count
+        self.short_of_capacity: list[float] = []
         """Seconds spent in attempts that found no capacity."""
         self.requeues = 0
         """Jobs put back in line."""
         self.progress: Sequence[float] = ()
         """What had come, ended and been kept after so many requeues; after as many again it must be more."""
         self._adopt()
-        self.state.add(self.jobs)
-        for number, job in enumerate(self.jobs):
+        self.add(workload.jobs)
+        for number, job in enumerate(workload.jobs):
             if job.started is not None:
                 self._begin(number, job.started)
+
+    def add(self, jobs: Sequence[Job]) -> None:
+        """Make jobs known, in the order in which they are given; to submit them is another matter."""
+        count, known = len(jobs), len(self.jobs)
+        self.number_of.update((job.name, number) for number, job in enumerate(jobs, known))
+        self.state.add(jobs)
+        self.submit += [job.submit for job in jobs]
+        self.work_left += [inf if job.duration is None else job.duration for job in jobs]
+        self.stamp += [0] * count
+        self.work_from += [0.0] * count
+        self.ends_at += [inf] * count
+        self.times_out += [False] * count
+        self.may_fail += [job.timeout is not None or job.exit is not Exit.SUCCEEDED for job in jobs]
+        self.resumes += [False] * count
+        self.placements += [0] * count
+        self.short_of_capacity += [0.0] * count
 
     def copy(self) -> Clock:
         """Another clock that stands at the same time and goes its own way."""

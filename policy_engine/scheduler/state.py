@@ -222,6 +222,35 @@ class State:
 
     # --- the policy -----------------------------------------------------------------------------
 
+    def grow(self, shares: Iterable[str], units: Iterable[str]) -> None:
+        """Make room for shares and instance types that are not known yet; ``adopt`` gives them their limits."""
+        old_shares, old_width = len(self.share_names), len(self.unit_names)
+        self.share_names += [name for name in shares if name not in self.share_index]
+        self.unit_names += [unit for unit in units if unit not in self.unit_index]
+        self.share_index = {name: s for s, name in enumerate(self.share_names)}
+        self.unit_index = {name: u for u, name in enumerate(self.unit_names)}
+        width, more_shares = len(self.unit_names), len(self.share_names) - old_shares
+        self.cells_of = [tuple((s * width + u, u) for u in range(width)) for s in range(len(self.share_names))]
+        for name in ("now_total", "after_total", "held_total", "kept_now_total", "kept_after_total"):
+            getattr(self, name).extend([0] * (width - old_width))
+        self.over += [set() for _ in range(width - old_width)]
+        self.line += [[] for _ in range(more_shares)]
+        self.needs += [0] * more_shares
+        old = {s * width + u: s * old_width + u for s in range(old_shares) for u in range(old_width)}
+        cells = range(len(self.share_names) * width)
+        for name in ("now", "after", "held", "kept_now", "kept_after"):
+            values = getattr(self, name)
+            setattr(self, name, [values[old[cell]] if cell in old else 0 for cell in cells])
+        self.runners = [self.runners[old[cell]] if cell in old else [] for cell in cells]
+        if width > old_width:
+            moved = {demand: self._moved(demand, old_width, width) for demand in set(self.demand)}
+            self.demand = [moved[demand] for demand in self.demand]
+
+    @staticmethod
+    def _moved(demand: Demand, old_width: int, width: int) -> Demand:
+        """A demand where the cells have moved apart."""
+        return tuple((cell // old_width * width + unit, unit, count) for cell, unit, count in demand)
+
     def adopt(self, policy: Policy) -> None:
         """Take over a policy of the same shares and units, or with some of the shares deleted."""
         self.policy = policy
