@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from policy_engine.expectations import Answer, Verdict
     from policy_engine.outcome import JobOutcome, QueueOutcome, ShareOutcome
     from policy_engine.policy import Policy
-    from policy_engine.replaying import ReplayOptions, ReplayResult, replay
+    from policy_engine.replaying import ReplayOptions, ReplayResult, Spreading, Sweep, replay, sweep
     from policy_engine.running import (
         ExplanationResult,
         ProofResult,
@@ -53,6 +53,8 @@ __all__ = [
     "ShareOutcome",
     "SimulationResult",
     "Source",
+    "Spreading",
+    "Sweep",
     "UndecidedError",
     "Verdict",
     "VerificationResult",
@@ -66,6 +68,7 @@ __all__ = [
     "read_history",
     "replay",
     "simulate",
+    "sweep",
     "verify",
 ]
 
@@ -75,7 +78,7 @@ _MODULES: Final = {
     "expectations": ("Answer", "Verdict"),
     "outcome": ("JobOutcome", "QueueOutcome", "ShareOutcome"),
     "policy": ("Policy",),
-    "replaying": ("ReplayOptions", "ReplayResult", "replay"),
+    "replaying": ("ReplayOptions", "ReplayResult", "Spreading", "Sweep", "replay", "sweep"),
     "running": (
         "ExplanationResult",
         "ProofResult",

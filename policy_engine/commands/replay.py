@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from functools import wraps
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from policy_engine.commands.options import duration, policy_options, progress_bar, publish, report_options
+from policy_engine.commands.spreading import FILE, SPREADING, spreading_of, together, told_when_interrupted
 from policy_engine.errors import visible
 from policy_engine.program import HOLDS, complain
 
@@ -31,19 +31,18 @@ class Replaying:
     warm_up: float
     shake: int
     seed: int
-    workers: int | None
     baselines: bool
     prices: Path | None
     events: Path | None
     rows: Path | None
     anonymise: bool
-
-
-_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+    workers: int | None
+    dask: str | None
+    results: Path | None
 
 
 _REPLAYING: Final[Mapping[str, Mapping[str, Any]]] = {
-    "--map": {"type": _FILE, "metavar": "FILE", "help": "Teams to shares, GPUs to instance types, and so on."},
+    "--map": {"type": FILE, "metavar": "FILE", "help": "Teams to shares, GPUs to instance types, and so on."},
     "--strict": {"is_flag": True, "help": "It is an error that a job is left out."},
     "--stop-seconds": {
         "callback": duration,
@@ -66,27 +65,17 @@ _REPLAYING: Final[Mapping[str, Mapping[str, Any]]] = {
         "help": "Replay N perturbed copies too, and show the spread.",
     },
     "--seed": {"type": int, "default": 0, "metavar": "N", "help": "Of --shake."},
-    "--workers": {"type": click.IntRange(min=1), "metavar": "N", "help": "Processes for --shake; default: the cores."},
     "--baselines": {"is_flag": True, "help": "The same jobs under hard partitions and in one open queue, too."},
-    "--prices": {"type": _FILE, "metavar": "FILE", "help": "Price of an instance-hour by type: the result in money."},
-    "--events": {"type": _FILE, "metavar": "FILE", "help": "Write the event log to FILE, as JSON."},
-    "--rows": {"type": _FILE, "metavar": "FILE", "help": "Write every job of every run to FILE, as CSV."},
+    "--prices": {"type": FILE, "metavar": "FILE", "help": "Price of an instance-hour by type: the result in money."},
+    "--events": {"type": FILE, "metavar": "FILE", "help": "Write the event log to FILE, as JSON."},
+    "--rows": {"type": FILE, "metavar": "FILE", "help": "Write every job of every run to FILE, as CSV."},
     "--anonymise": {"is_flag": True, "help": "Replace the names of jobs, teams and files everywhere."},
+    **SPREADING,
 }
 
 
-def replaying_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options about replays; the command takes them together, as ``asked``."""
-    names = [field.name for field in fields(Replaying)]
-
-    @wraps(command)
-    def gathered(**given: Any) -> Any:
-        return command(asked=Replaying(**{name: given.pop(name) for name in names}), **given)
-
-    wrapped: Callable[..., Any] = gathered
-    for option, settings in reversed(list(_REPLAYING.items())):
-        wrapped = click.option(option, **settings)(wrapped)
-    return wrapped
+replaying_options: Final = together(Replaying, "asked", _REPLAYING)
+"""Options about replays; the command takes them together, as ``asked``."""
 
 
 @click.command(short_help="A real job history against the policy.")
@@ -146,7 +135,7 @@ def _replayed(policy: Policy, history: History, asked: Replaying) -> Replayed:
     from policy_engine.scheduler.jobs import Timing
 
     timing = Timing(stop_seconds=asked.stop_seconds, checkpoint_every=asked.checkpoint_every or None)
-    with progress_bar() as progress:
+    with progress_bar() as progress, told_when_interrupted(asked.results):
         return ask(
             policy,
             history,
@@ -155,7 +144,7 @@ def _replayed(policy: Policy, history: History, asked: Replaying) -> Replayed:
                 baselines=asked.baselines,
                 shakes=asked.shake,
                 seed=asked.seed,
-                workers=asked.workers,
+                spreading=spreading_of(asked),
                 prices=None if asked.prices is None else load_prices(asked.prices, policy.units),
             ),
             progress,

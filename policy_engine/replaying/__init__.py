@@ -5,7 +5,8 @@
     result.measures.shares[0].jobs.wait_seconds.p95
 
 ``replay`` is one run and pure: the same policy, history and options give the same result, in any process. ``shake``
-replays many perturbed copies, ``compare_with_baselines`` the same jobs without lending and without shares.
+replays many perturbed copies, ``sweep`` many policies and histories, ``compare_with_baselines`` the same jobs without
+lending and without shares.
 """
 
 from policy_engine.replaying.anonymising import anonymised
@@ -16,11 +17,13 @@ from policy_engine.replaying.fitting import NeverRun, fit
 from policy_engine.replaying.prices import Cost, Costs, Prices, costs, load_prices
 from policy_engine.replaying.replay import ReplayOptions, ReplayResult, replay
 from policy_engine.replaying.replayed import Replayed
-from policy_engine.replaying.shaking import Shaken, Spread, shake
+from policy_engine.replaying.shaking import Shaken, shake
+from policy_engine.replaying.sweeping import Case, Spread, Spreading, Sweep, Swept, sweep
 
 __all__ = [
     "Asked",
     "Baseline",
+    "Case",
     "Compared",
     "Cost",
     "Costs",
@@ -32,6 +35,9 @@ __all__ = [
     "Replayed",
     "Shaken",
     "Spread",
+    "Spreading",
+    "Sweep",
+    "Swept",
     "anonymised",
     "ask",
     "compare_with_baselines",
@@ -41,4 +47,5 @@ __all__ = [
     "load_prices",
     "replay",
     "shake",
+    "sweep",
 ]

@@ -13,6 +13,7 @@ from policy_engine.replaying.prices import Prices, costs
 from policy_engine.replaying.replay import ReplayOptions, Watch, replay
 from policy_engine.replaying.replayed import Replayed, worst_waits
 from policy_engine.replaying.shaking import shake
+from policy_engine.replaying.sweeping import Spreading
 from policy_engine.scheduler.state import State
 from policy_engine.workload.history import History
 
@@ -32,8 +33,8 @@ class Asked:
     shakes: int = 0
     """Perturbed replays."""
     seed: int = 0
-    workers: int | None = None
-    """Processes for them; None is one for each core."""
+    spreading: Spreading = field(default_factory=Spreading)
+    """Where they are made, and kept."""
     prices: Prices | None = None
 
     @property
@@ -51,7 +52,7 @@ def ask(policy: Policy, history: History, asked: Asked, progress: Progress | Non
     shaken = None
     if asked.shakes:
         shaken = shake(
-            policy, history, asked.options, asked.shakes, seed=asked.seed, workers=asked.workers, tell=steps.tell
+            policy, history, asked.options, asked.shakes, seed=asked.seed, spreading=asked.spreading, tell=steps.tell
         )
     return Replayed(
         result,

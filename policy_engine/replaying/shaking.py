@@ -8,35 +8,14 @@ Sensitivity and Variability by Input Shaking", MASCOTS 2007.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from random import Random
-from statistics import fmean, pstdev
-from typing import Final
+from dataclasses import dataclass
 
 from policy_engine.outcome.measures import Measures
 from policy_engine.policy import Policy
-from policy_engine.replaying.replay import ReplayOptions, replay
-from policy_engine.replaying.workers import spread_over_cores
+from policy_engine.replaying.outcome import Outcome
+from policy_engine.replaying.replay import ReplayOptions
+from policy_engine.replaying.sweeping import SHAKE_SECONDS, Spread, Spreading, Tell, replays
 from policy_engine.workload.history import History
-
-SHAKE_SECONDS: Final = 60.0
-"""Every submission is moved by up to so many seconds, to either side."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One number over many replays."""
-
-    mean: float
-    deviation: float
-    """Standard deviation over the replays."""
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, values: list[float]) -> Spread:
-        """The spread of at least one value."""
-        return cls(fmean(values), pstdev(values), min(values), max(values))
 
 
 @dataclass(frozen=True)
@@ -62,42 +41,17 @@ def shake(
     *,
     seed: int = 0,
     seconds: float = SHAKE_SECONDS,
-    workers: int | None = None,
-    tell: Callable[[], None] | None = None,
+    spreading: Spreading | None = None,
+    tell: Tell | None = None,
 ) -> Shaken:
-    """Replay ``times`` perturbed copies of the history, spread over the cores of this machine.
+    """Replay ``times`` perturbed copies of the history, by default on all cores of this machine.
 
-    A copy is told by the seed and its number alone: the results are the same whatever the number of ``workers``,
-    processes that is; None takes as many as there are cores. ``tell`` is called after each replay.
+    A copy is told by the seed and its number alone: the results are the same whoever makes them. ``tell`` is called
+    after each replay. Raises InputError and UndecidedError like ``replay``.
     """
-    task = _Task(policy, history, options, seed, seconds)
-    runs = []
-    for measures in spread_over_cores(task, range(1, times + 1), workers):
-        runs.append(measures)
-        if tell is not None:
-            tell()
-    return Shaken(seed, seconds, tuple(runs))
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What a worker is told once."""
-
-    policy: Policy
-    history: History
-    options: ReplayOptions
-    seed: int
-    seconds: float
-
-    def __call__(self, number: int) -> Measures:
-        """The measures of one perturbed copy."""
-        return replay(self.policy, shaken(self.history, self.seed, number, self.seconds), self.options).measures
-
-
-def shaken(history: History, seed: int, number: int, seconds: float) -> History:
-    """A copy of the history of which every submission is moved by up to so many seconds; never before the first."""
-    random = Random(f"{seed}/{number}")  # noqa: S311 - reproducible, not secret
-    moved = [(max(0.0, job.submit + random.uniform(-seconds, seconds)), at) for at, job in enumerate(history.jobs)]
-    moved.sort()
-    jobs = tuple(replace(history.jobs[at], submit=submit) for submit, at in moved)
-    return replace(history, jobs=jobs, started=[history.started[at] for _, at in moved])
+    with replays({"": history}, options, seed=seed, seconds=seconds, spreading=spreading) as run:
+        made = run([(policy, "", number) for number in range(1, times + 1)], tell)
+    for outcome in made:
+        if not isinstance(outcome, Outcome):
+            raise outcome.kind(outcome.message, file=history.source)
+    return Shaken(seed, seconds, tuple(outcome.measures for outcome in made if isinstance(outcome, Outcome)))

@@ -13,6 +13,7 @@ from policy_engine.replaying import (
     Asked,
     Baseline,
     ReplayOptions,
+    Spreading,
     ask,
     compare_with_baselines,
     costs,
@@ -23,8 +24,7 @@ from policy_engine.replaying import (
 )
 from policy_engine.replaying.baselines import AS_IT_IS, opened, partitioned
 from policy_engine.replaying.replayed import worst_waits
-from policy_engine.replaying.shaking import shaken
-from policy_engine.replaying.workers import spread_over_cores
+from policy_engine.replaying.sweeping import shaken
 from policy_engine.scheduler.jobs import Timing
 from policy_engine.workload.generator import Shape, generate, history_csv
 from policy_engine.workload.history import History, read_history
@@ -162,7 +162,7 @@ def mean_wait(measures: Measures) -> float | None:
 @pytest.mark.unwatched
 @pytest.mark.parametrize("workers", [1, 2])
 def test_perturbed_replays_are_the_same_whatever_the_number_of_workers(workers: int) -> None:
-    found = shake(teams(), generated(), ReplayOptions(), 4, seed=7, workers=workers)
+    found = shake(teams(), generated(), ReplayOptions(), 4, seed=7, spreading=Spreading(workers))
     again = [replay(teams(), shaken(generated(), 7, number, 60)).measures for number in range(1, 5)]
     assert list(found.runs) == again
     waits = found.spread(mean_wait)
@@ -181,10 +181,6 @@ def test_a_perturbed_history_has_the_same_jobs_at_other_times() -> None:
     assert all(replace(by_name[j.name], submit=j.submit) == j for j in before.jobs)
     other = shaken(generated(), seed=1, number=2, seconds=60)
     assert [j.submit for j in other.jobs] != [j.submit for j in after.jobs]
-
-
-def test_work_is_spread_in_the_order_of_the_items() -> None:
-    assert list(spread_over_cores(str, range(20), workers=2)) == [str(n) for n in range(20)]
 
 
 # --- against the recorded starts -----------------------------------------------------------------------
@@ -256,7 +252,9 @@ def test_what_is_wrong_with_prices_is_told_with_its_place(tmp_path: Path, conten
 @pytest.mark.unwatched
 def test_progress_is_told_until_all_is_done() -> None:
     told: list[tuple[str, float]] = []
-    replayed = ask(teams(), generated(), Asked(baselines=True, shakes=2, workers=1), lambda *step: told.append(step))
+    replayed = ask(
+        teams(), generated(), Asked(baselines=True, shakes=2, spreading=Spreading(1)), lambda *step: told.append(step)
+    )
     assert [step for step in told if step[1] in (0.2, 0.4, 0.6, 0.8, 1.0)] == [
         ("replay 2 of 5", 0.2),
         ("replay 3 of 5", 0.4),

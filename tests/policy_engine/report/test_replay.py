@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from policy_engine.outcome import job_outcomes
-from policy_engine.replaying import Asked, Replayed, ReplayOptions, ask
+from policy_engine.replaying import Asked, Replayed, ReplayOptions, Spreading, ask
 from policy_engine.report import markdown, publishing
 from policy_engine.report import text as terminal
 from policy_engine.report.json import text
@@ -51,7 +51,7 @@ def everything() -> Replayed:
     found = generated(jobs=120, days=1)
     jobs = (*found.jobs, job("too-large", "tests", 9e5, 60, count=4), job("nobody's", "nobody", 9e5, 60))
     started = [j.submit + 30 for j in jobs]
-    asked = Asked(ReplayOptions(warm_up=600), baselines=True, shakes=2, workers=1, prices=PRICES)
+    asked = Asked(ReplayOptions(warm_up=600), baselines=True, shakes=2, spreading=Spreading(1), prices=PRICES)
     return ask(
         teams().model_copy(update={"job_state_time_limits": ()}), replace(found, jobs=jobs, started=started), asked
     )
@@ -277,7 +277,7 @@ def every_report(source: Source, replayed: Replayed, folder: Path) -> Iterator[s
 
 def test_anonymised_reports_hold_no_name(tmp_path: Path) -> None:
     read = load(secret_policy(tmp_path))
-    asked = Asked(baselines=True, shakes=1, workers=1)
+    asked = Asked(baselines=True, shakes=1, spreading=Spreading(1))
     named = ask(read.queue().policy(), secret_history(), asked)
     assert all(NAMED in report for report in every_report(read, named, tmp_path))
     source, ready, found = anonymous(read, read.queue().policy(), secret_history())
