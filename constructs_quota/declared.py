@@ -38,6 +38,11 @@ def as_text(value: Any) -> Any:
     return value if value is None else str(value) if isinstance(value, str) else cdk.Token.as_string(value)
 
 
+def has_member(value: object, name: str) -> bool:
+    """Whether it has the property; where its class has, CDK's kernel is not asked for the value."""
+    return hasattr(type(value), name) or hasattr(value, name)
+
+
 class Refusal:
     """Everything that is wrong with the arguments of one construct, raised as one error.
 

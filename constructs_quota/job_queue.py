@@ -19,7 +19,7 @@ from aws_cdk.interfaces.aws_batch import (
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn
-from constructs_quota.declared import Refusal, as_number, as_text, leave_out_of_tags, warn_of_fixed_name
+from constructs_quota.declared import Refusal, as_number, as_text, has_member, leave_out_of_tags, warn_of_fixed_name
 from constructs_quota.declared_policy import declared_policy
 from constructs_quota.grants import GrantTarget, JobQueueGrants, jobs_arn
 from constructs_quota.monitoring import MonitoredQueue
@@ -257,7 +257,7 @@ class ImportedJobQueue(cdk.Resource, JobQueueBase):
 
 def _hold_links(refusal: Refusal, service_environment: object, scheduling_policy: object) -> None:
     """Hold the two linked resources to: constructs, of the right kind, and the environment not taken."""
-    if not hasattr(service_environment, "service_environment_ref"):
+    if not has_member(service_environment, "service_environment_ref"):
         refusal.add(
             "service_environment",
             f"{service_environment!r} is not a service environment; import one that exists with"
@@ -272,7 +272,7 @@ def _hold_links(refusal: Refusal, service_environment: object, scheduling_policy
             f"{service_environment.node.path} already serves {service_environment._queue.node.path};"
             " one environment serves one queue",
         )
-    if not hasattr(scheduling_policy, "scheduling_policy_ref"):
+    if not has_member(scheduling_policy, "scheduling_policy_ref"):
         refusal.add(
             "scheduling_policy",
             f"{scheduling_policy!r} is not a scheduling policy; import one that exists with"

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import aws_cdk as cdk
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, name_in
@@ -69,7 +68,7 @@ class MonitoredQueue:
         """A metric of the queue, by its name in ``METRICS``.
 
         The options are those of ``aws_cloudwatch.Metric``; by default it is a sum, of durations an average, over five
-        minutes.
+        minutes (which is CDK's own default).
 
         Raises:
             ValueError: AWS has no such metric.
@@ -82,7 +81,6 @@ class MonitoredQueue:
         defaults = {
             "dimensions_map": {"JobQueueName": self._queue_name},
             "statistic": METRICS[name],
-            "period": cdk.Duration.minutes(5),
         }
         return cloudwatch.Metric(namespace="AWS/Batch", metric_name=name, **{**defaults, **options})
 

@@ -10,7 +10,7 @@ from aws_cdk.interfaces.aws_batch import IJobQueueRef, IQuotaShareRef, QuotaShar
 from constructs import Construct
 
 from constructs_quota.arns import QUOTA_SHARE, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text
+from constructs_quota.declared import Refusal, as_number, as_text, has_member
 from constructs_quota.grants import QuotaShareGrants
 from constructs_quota.job_queue import JobQueueBase
 from constructs_quota.resource_sharing import ResourceSharing
@@ -208,7 +208,7 @@ def _hold_queue(refusal: Refusal, job_queue: object, name: str, capacity_limits:
     """Hold the queue to: a construct, with room for one more share of that name and those instance types."""
     if isinstance(job_queue, JobQueueBase):
         job_queue._hold_share(refusal, name, capacity_limits)
-    elif not hasattr(job_queue, "job_queue_ref"):
+    elif not has_member(job_queue, "job_queue_ref"):
         refusal.add(
             "job_queue",
             f"{job_queue!r} is not a job queue; import one that exists with QuotaJobQueue.from_job_queue_arn or _name",

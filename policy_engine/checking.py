@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,34 +12,61 @@ from policy_engine import envelope
 from policy_engine.errors import InputError
 from policy_engine.findings import RULES, Finding, Planned, Severity, Subject, find
 from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
-from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.sources.declaration import Declaration, QueueDeclaration, QuotaShare
-from policy_engine.sources.document import declaration_of
 from policy_engine.sources.loading import Kind, Source, load
 
 if TYPE_CHECKING:
-    # a check without a scenario does without
+    # findings do without, and so does a check without a scenario
+    from policy_engine.policy import Policy
     from policy_engine.workload.scenario import Scenario
 
-Checkable: TypeAlias = str | Path | Source | Policy
+Checkable: TypeAlias = "str | Path | Source | Policy"
 """A path (assembly, template or document), what was read from one, or a policy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckedQueue:
-    """What there is to say about one queue."""
+    """What there is to say about one queue. What it promises is reckoned when it is asked for."""
 
-    name: str
-    """The queue's name, or its logical id."""
-    policy: Policy | None
-    """None where something in it is wrong or unknown: ``not_reckoned`` says what."""
-    guarantees: tuple[Guarantee, ...]
-    preemptions: tuple[Preemption, ...]
+    declared: QueueDeclaration = field(repr=False)
+    choices: Choices = field(repr=False)
     findings: tuple[Finding, ...]
     """The worst first; ignored ones among them."""
-    not_reckoned: InputError | None = None
-    """Why there are no guarantees: the first value that is wrong or unknown."""
+
+    @property
+    def name(self) -> str:
+        """The queue's name, or its logical id."""
+        return self.declared.name
+
+    @cached_property
+    def _policy_or_why_not(self) -> Policy | InputError:
+        try:
+            return self.declared.policy()
+        except InputError as error:
+            return error
+
+    @property
+    def policy(self) -> Policy | None:
+        """None where something in it is wrong or unknown: ``not_reckoned`` says what."""
+        found = self._policy_or_why_not
+        return None if isinstance(found, InputError) else found
+
+    @property
+    def not_reckoned(self) -> InputError | None:
+        """Why there are no guarantees: the first value that is wrong or unknown."""
+        found = self._policy_or_why_not
+        return found if isinstance(found, InputError) else None
+
+    @cached_property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """A row for each share and instance type."""
+        return () if self.policy is None else guarantees(self.policy, self.choices)
+
+    @cached_property
+    def preemptions(self) -> tuple[Preemption, ...]:
+        """Who can stop whose jobs."""
+        return () if self.policy is None else preemptions(self.policy, self.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +155,11 @@ def check(
 def _read(source: Checkable, parameters: Mapping[str, str]) -> Source:
     if isinstance(source, Source):
         return source
-    if isinstance(source, Policy):
-        return Source(Kind.DOCUMENT, "policy", "a policy", declaration_of(source))
-    return load(source, parameters=parameters)
+    if isinstance(source, str | Path):
+        return load(source, parameters=parameters)
+    from policy_engine.sources.document import declaration_of
+
+    return Source(Kind.DOCUMENT, "policy", "a policy", declaration_of(source))
 
 
 def _severities(given: Mapping[str, Severity | str]) -> dict[str, Severity]:
@@ -158,14 +188,10 @@ def _check_queue(
     scenario: Scenario | None,
 ) -> CheckedQueue:
     subject = Subject(declaration, view, view.shares, choices)
-    try:
-        policy = view.policy()
-    except InputError as error:
-        return CheckedQueue(view.name, None, (), (), find(subject, severities), error)
-    if scenario is not None:
+    # nothing can be planned on a policy that cannot be made; its findings say why
+    if scenario is not None and (policy := CheckedQueue(view, choices, ()).policy) is not None:
         subject = replace(subject, plan=Planned(scenario, policy, scenario.workload(policy), choices))
-    findings = find(subject, severities)
-    return CheckedQueue(view.name, policy, guarantees(policy, choices), preemptions(policy, choices), findings)
+    return CheckedQueue(view, choices, find(subject, severities))
 
 
 def _stray_subjects(declaration: Declaration, choices: Choices) -> Iterator[Subject]:

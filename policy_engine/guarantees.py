@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from policy_engine.policy import Policy
 from policy_engine.scheduler.bounds import Bounds, Rule
 from policy_engine.scheduler.choices import Choices
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from policy_engine.policy import (
     UNLIMITED,
-    Policy,
     SharingStrategy,
     borrow_limit_problem,
     capacity_problem,
@@ -36,6 +35,7 @@ from policy_engine.sources.declaration import (
 
 if TYPE_CHECKING:
     # a check without a scenario does without
+    from policy_engine.policy import Policy
     from policy_engine.workload.scenario import Scenario
 
 Limited: TypeAlias = ServiceEnvironment | QuotaShare

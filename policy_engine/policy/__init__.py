@@ -36,6 +36,7 @@ from policy_engine.policy.rules import (
     unit_problem,
     whole_number_problem,
 )
+from policy_engine.policy.written import WrittenFloat, WrittenInt
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import (
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
         Text,
         TimeLimitSeconds,
         Unit,
-        WrittenFloat,
-        WrittenInt,
     )
 
 _MODELS: Final = (
@@ -72,8 +71,6 @@ _MODELS: Final = (
     "Text",
     "TimeLimitSeconds",
     "Unit",
-    "WrittenFloat",
-    "WrittenInt",
 )
 
 __all__ = [

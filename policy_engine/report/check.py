@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.checking import CheckedQueue, CheckResult
 from policy_engine.findings import Finding, Severity
-from policy_engine.guarantees import Guarantee, Preemption, guarantees, preemptions
+from policy_engine.guarantees import Guarantee, Preemption
 from policy_engine.policy import Policy
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import (
@@ -31,6 +31,7 @@ from policy_engine.report.sarif import Result, Rule
 from policy_engine.report.wording import plural
 from policy_engine.scheduler.choices import Choices
 from policy_engine.sources import Source
+from policy_engine.sources.document import declaration_of
 
 if TYPE_CHECKING:
     # what a run is made of takes longer to load than a check takes
@@ -140,8 +141,7 @@ def _counted(findings: Iterable[Finding]) -> str:
 
 def promises(policy: Policy, choices: Choices) -> Iterator[Block]:
     """The policy as it is declared, what each share is guaranteed, and who can stop whose jobs."""
-    name = policy.queue or ""
-    queue = CheckedQueue(name, policy, guarantees(policy, choices), preemptions(policy, choices), ())
+    queue = CheckedQueue(declaration_of(policy).queues[0], choices, ())
     yield from _promises(queue, _guarantees(queue), declared=True)
 
 

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from policy_engine.policy import UNLIMITED, Policy, State, StuckReason
+from policy_engine.policy import UNLIMITED, State, StuckReason
 from policy_engine.scheduler.choices import Choices
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Policy
 
 
 class Rule(StrEnum):

@@ -14,11 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from policy_engine.errors import InputError
-from policy_engine.policy import Policy
 from policy_engine.sources.reading import Document, KeyPath, dotted
+
+if TYPE_CHECKING:
+    # pydantic is loaded where a policy is made
+    from policy_engine.policy import Policy
 
 SAGEMAKER_TRAINING: Final = "SAGEMAKER_TRAINING"
 """The only ``jobQueueType`` and ``serviceEnvironmentType`` with quota management (UG quota-management)."""

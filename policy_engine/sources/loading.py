@@ -6,15 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from policy_engine.errors import InputError
-from policy_engine.policy import Policy
 from policy_engine.sources.declaration import Declaration, QueueDeclaration
 from policy_engine.sources.reading import Document, read
 from policy_engine.sources.validation import shown
 
-_LIVE: Final = "queue:"
+if TYPE_CHECKING:
+    from policy_engine.policy import Policy
+    from policy_engine.sources.live import LiveQueue
+
+LIVE: Final = "queue:"
+"""What a live queue is named with where a POLICY is taken."""
 
 
 class Kind(StrEnum):
@@ -23,6 +27,7 @@ class Kind(StrEnum):
     ASSEMBLY = "cloud assembly"
     TEMPLATE = "CloudFormation template"
     DOCUMENT = "policy document"
+    QUEUE = "live queue"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,11 @@ class Source:
     description: str
     """What was read, for reports: ``cloud assembly cdk.out (stacks A, B)``."""
     declaration: Declaration
+
+    @property
+    def is_live(self) -> bool:
+        """Was AWS asked for it?"""
+        return self.kind is Kind.QUEUE
 
     @property
     def queues(self) -> tuple[QueueDeclaration, ...]:
@@ -79,14 +89,14 @@ def _called(queue: QueueDeclaration) -> str:
 
 
 def load(source: str | Path, *, parameters: Mapping[str, str] | None = None) -> Source:
-    """Read a cloud assembly's folder, a CloudFormation template or a policy document.
+    """Read a cloud assembly's folder, a CloudFormation template, a policy document or a live queue.
 
     ``parameters`` are values for the templates' parameters. Raises InputError.
     """
     name = str(source)
     given = parameters or {}
-    if name.startswith(_LIVE):
-        raise InputError("reading a live queue is not built yet", key=name)
+    if name.startswith(LIVE):
+        return _load_queue(name, given)
     if not name:
         raise InputError("the policy source is empty")
     try:
@@ -107,6 +117,19 @@ def load_policy(source: str | Path, *, queue: str | None = None, parameters: Map
     InputError, also for a value that is unknown until deployment.
     """
     return load(source, parameters=parameters).queue(queue).policy()
+
+
+def _load_queue(name: str, given: Mapping[str, str]) -> Source:
+    from policy_engine.sources.live import open_queue
+
+    for parameter in given:
+        raise InputError("a live queue has no parameters", file=name, key=f"--parameter {parameter}")
+    return source_of(open_queue(name))
+
+
+def source_of(queue: LiveQueue) -> Source:
+    """A live queue that was read, as a source."""
+    return Source(Kind.QUEUE, queue.access.source, queue.description, queue.declaration)
 
 
 def _load_assembly(folder: Path, name: str, given: Mapping[str, str]) -> Source:

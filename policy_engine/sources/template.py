@@ -11,9 +11,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from policy_engine.policy import IgnoredFinding
 from policy_engine.sources.declaration import (
     CapacityLimit,
     Declaration,
@@ -249,6 +246,10 @@ def _ignores(metadata: Any, place: Place) -> Iterator[Ignored]:
     for entry in listed if isinstance(listed, tuple) else ():
         raw = entry.get()
         written = {key.lower(): value for key, value in raw.items()} if isinstance(raw, dict) else {}
+        from pydantic import ValidationError
+
+        from policy_engine.policy import IgnoredFinding
+
         try:
             ignored = IgnoredFinding.model_validate(written)
         except ValidationError as error:
