@@ -26,6 +26,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.simulation",
     ),
     "policy_engine.sources": ("policy_engine.errors", "policy_engine.policy"),
+    "policy_engine.sources.live": (
+        "policy_engine._version",
+        "policy_engine.errors",
+        "policy_engine.policy",
+        "policy_engine.sources",
+    ),
     "policy_engine.workload": (
         "policy_engine.collector",
         "policy_engine.errors",
@@ -81,6 +87,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.workload",
     ),
     "policy_engine.replaying": (
+        "policy_engine._version",
         "policy_engine.collector",
         "policy_engine.errors",
         "policy_engine.policy",

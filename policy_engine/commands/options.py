@@ -33,8 +33,27 @@ def pairs(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[
     return given
 
 
+def _reach(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """AWS is reached so until the command has ended."""
+    if value is not None:
+        from policy_engine.sources.live import reaching
+
+        context.with_resource(reaching(**{str(parameter.name): value}))
+
+
+def live_options(command: F) -> F:
+    """Options about how a live queue is reached."""
+    for name, told in (("region", "Region of a live queue"), ("profile", "AWS profile that a live queue is read with")):
+        option = click.option(
+            f"--{name}", metavar="NAME", expose_value=False, callback=_reach, help=f"{told}; default: AWS's settings."
+        )
+        command = option(command)
+    return command
+
+
 def policy_options(command: F) -> F:
     """Options about where the policy comes from."""
+    command = live_options(command)
     command = click.option(
         "--parameter",
         "parameters",

@@ -95,7 +95,11 @@ BAD_POLICIES = {
         '{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}',
         "t.json: no quota-managed job queue in this CloudFormation template",
     ),
-    "a live queue": ("queue:training", None, "queue:training: reading a live queue is not built yet"),
+    "a live queue that nothing says how to reach": (
+        "queue:training",
+        None,
+        "queue:training: no region: give --region, set AWS_REGION, or name the queue by its ARN",
+    ),
 }
 
 
@@ -293,7 +297,10 @@ def test_a_command_that_is_not_built_is_refused_by_name(name: str) -> None:
             ["scenario.yaml", "policy.yaml"],
             "policy.yaml: is a policy, not a scenario; one policy is given, before the scenarios",
         ),
-        (["queue:training", "scenario.yaml"], "queue:training: reading a live queue is not built yet"),
+        (
+            ["queue:training", "scenario.yaml"],
+            "queue:training: no region: give --region, set AWS_REGION, or name the queue by its ARN",
+        ),
         (["policy.yaml", "gone.yaml"], "gone.yaml: no such file"),
     ],
 )

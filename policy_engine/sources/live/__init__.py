@@ -1,0 +1,30 @@
+"""A queue as AWS has it now: its policy, its jobs, its account, read through boto3 (the extra ``live``).
+
+``queue:NAME_OR_ARN`` names one wherever a POLICY is taken. Everything here reads; nothing changes anything at AWS.
+botocore is loaded when a client is made.
+"""
+
+from policy_engine.sources.live.access import Access, Reach, reaching
+from policy_engine.sources.live.jobs import ENDED, HOLDING, STATES, WAITING, describe_job, list_jobs, queue_snapshot
+from policy_engine.sources.live.pace import Pace
+from policy_engine.sources.live.queue import LiveQueue, open_queue
+from policy_engine.sources.live.quotas import Environment, list_environments, training_quotas
+
+__all__ = [
+    "ENDED",
+    "HOLDING",
+    "STATES",
+    "WAITING",
+    "Access",
+    "Environment",
+    "LiveQueue",
+    "Pace",
+    "Reach",
+    "describe_job",
+    "list_environments",
+    "list_jobs",
+    "open_queue",
+    "queue_snapshot",
+    "reaching",
+    "training_quotas",
+]
