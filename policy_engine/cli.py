@@ -12,6 +12,7 @@ from policy_engine.commands.explain import explain
 from policy_engine.commands.replay import replay
 from policy_engine.commands.schema import schema
 from policy_engine.commands.simulate import simulate
+from policy_engine.commands.sweep import sweep
 from policy_engine.commands.verify import verify
 from policy_engine.program import NAME, Program
 
@@ -46,5 +47,5 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (check, simulate, verify, explain, replay, schema):
+for _command in (check, simulate, verify, explain, replay, sweep, schema):
     main.add_command(_command)

@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from policy_engine.commands.options import duration, policy_options, progress_bar, publish, report_options
-from policy_engine.commands.spreading import FILE, SPREADING, spreading_of, together, told_when_interrupted
+from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
+from policy_engine.commands.replays import (
+    FILE,
+    READING,
+    SHAKING,
+    SPREADING,
+    Making,
+    Reading,
+    history_of,
+    options_of,
+    spreading_of,
+    together,
+    told_when_interrupted,
+)
 from policy_engine.errors import visible
 from policy_engine.program import HOLDS, complain
 
@@ -20,15 +32,10 @@ if TYPE_CHECKING:
     from policy_engine.workload.history import History
 
 
-@dataclass(frozen=True, slots=True)
-class Replaying:
+@dataclass(frozen=True)
+class Replaying(Reading, Making):
     """How a history is read and replayed."""
 
-    map: Path | None
-    strict: bool
-    stop_seconds: float
-    checkpoint_every: float | None
-    warm_up: float
     shake: int
     seed: int
     baselines: bool
@@ -36,35 +43,11 @@ class Replaying:
     events: Path | None
     rows: Path | None
     anonymise: bool
-    workers: int | None
-    dask: str | None
-    results: Path | None
 
 
 _REPLAYING: Final[Mapping[str, Mapping[str, Any]]] = {
-    "--map": {"type": FILE, "metavar": "FILE", "help": "Teams to shares, GPUs to instance types, and so on."},
-    "--strict": {"is_flag": True, "help": "It is an error that a job is left out."},
-    "--stop-seconds": {
-        "callback": duration,
-        "default": "20",
-        "show_default": True,
-        "metavar": "S",
-        "help": "From a preemption to the release of its capacity.",
-    },
-    "--checkpoint-every": {"callback": duration, "metavar": "TIME", "help": "Jobs save their work so often."},
-    "--warm-up": {
-        "callback": duration,
-        "default": "0",
-        "metavar": "TIME",
-        "help": "Run this much of the history, such as 21d, without measuring it.",
-    },
-    "--shake": {
-        "type": click.IntRange(min=0),
-        "default": 0,
-        "metavar": "N",
-        "help": "Replay N perturbed copies too, and show the spread.",
-    },
-    "--seed": {"type": int, "default": 0, "metavar": "N", "help": "Of --shake."},
+    **READING,
+    **SHAKING,
     "--baselines": {"is_flag": True, "help": "The same jobs under hard partitions and in one open queue, too."},
     "--prices": {"type": FILE, "metavar": "FILE", "help": "Price of an instance-hour by type: the result in money."},
     "--events": {"type": FILE, "metavar": "FILE", "help": "Write the event log to FILE, as JSON."},
@@ -109,7 +92,7 @@ def replay(
 
     source = load(policy, parameters=parameters)
     ready = source.queue(queue).policy()
-    jobs = _history(history, asked)
+    jobs = history_of(history, asked)
     if asked.anonymise:
         source, ready, jobs = anonymous(source, ready, jobs)
     replayed = _replayed(ready, jobs, asked)
@@ -124,23 +107,15 @@ def replay(
     return HOLDS
 
 
-def _history(path: str, asked: Replaying) -> History:
-    from policy_engine.workload.history import load_map, read_history
-
-    return read_history(path, None if asked.map is None else load_map(asked.map), strict=asked.strict)
-
-
 def _replayed(policy: Policy, history: History, asked: Replaying) -> Replayed:
-    from policy_engine.replaying import Asked, ReplayOptions, ask, load_prices
-    from policy_engine.scheduler.jobs import Timing
+    from policy_engine.replaying import Asked, ask, load_prices
 
-    timing = Timing(stop_seconds=asked.stop_seconds, checkpoint_every=asked.checkpoint_every or None)
     with progress_bar() as progress, told_when_interrupted(asked.results):
         return ask(
             policy,
             history,
             Asked(
-                ReplayOptions(timing, warm_up=asked.warm_up, strict=asked.strict),
+                options_of(asked),
                 baselines=asked.baselines,
                 shakes=asked.shake,
                 seed=asked.seed,

@@ -21,15 +21,15 @@ def data(source: Source, queue: str | None, replayed: Replayed) -> json.Data:
     measures = result.measures
     return {
         **json.head("replay", source, queue),
-        "history": _history(result.history, len(result.fitted.jobs)),
-        "remarks": [_remark(remark) for remark in replayed.remarks],
+        "history": {**history_data(result.history), "replayed": len(result.fitted.jobs)},
+        "remarks": [remark_data(remark) for remark in replayed.remarks],
         "choices": json.choices(result.options.choices),
         "verdict": None,
         "expectations": [],
         "measured": {"from": measures.since, "to": measures.end},
-        "queue": _queue(measures),
+        "queue": queue_data(measures),
         "shares": [asdict(share) for share in measures.by_unit],
-        "share_totals": [_share(share) for share in measures.shares],
+        "share_totals": [share_data(share) for share in measures.shares],
         "sizes": [{"share": size.share, "demand": dict(size.size), **asdict(size.jobs)} for size in measures.sizes],
         "preemptions": [asdict(pair) for pair in measures.pairs],
         "never_run": [_never_run(job) for job in result.fitted.never_run],
@@ -43,12 +43,12 @@ def data(source: Source, queue: str | None, replayed: Replayed) -> json.Data:
     }
 
 
-def _history(history: History, replayed: int) -> dict[str, Any]:
+def history_data(history: History) -> dict[str, Any]:
+    """What was read."""
     return {
         "source": history.source,
         "read_as": history.description,
         "jobs": len(history.jobs),
-        "replayed": replayed,
         "left_out": history.lost,
         "span_seconds": history.span,
         "zero": history.zero,
@@ -56,7 +56,8 @@ def _history(history: History, replayed: int) -> dict[str, Any]:
     }
 
 
-def _remark(remark: Remark) -> dict[str, Any]:
+def remark_data(remark: Remark) -> dict[str, Any]:
+    """Jobs that were left out, or read with a reservation."""
     return {
         "reason": remark.reason,
         "subject": remark.subject,
@@ -66,7 +67,8 @@ def _remark(remark: Remark) -> dict[str, Any]:
     }
 
 
-def _queue(measures: Measures) -> dict[str, Any]:
+def queue_data(measures: Measures) -> dict[str, Any]:
+    """Of all shares together."""
     return {
         **asdict(measures.all),
         "utilization": measures.utilization,
@@ -82,7 +84,8 @@ def _lost(lost: Any, every: float) -> dict[str, float]:
     return {**asdict(lost), "checkpoint_seconds": every}
 
 
-def _share(share: ShareMeasures) -> dict[str, Any]:
+def share_data(share: ShareMeasures) -> dict[str, Any]:
+    """Of one share, all its instance types together."""
     found = asdict(share)
     jobs = found.pop("jobs")
     return {"name": found.pop("name"), **jobs, **found, "evicted_per_requested": share.evicted_per_claimed}

@@ -26,26 +26,9 @@ def replay_properties() -> Schema:
     """What a replay has beside head, jobs, shares and tail. Times are seconds from the first submission."""
     return {
         "history": _object(
-            {
-                "source": _TEXT,
-                "read_as": _TEXT,
-                "jobs": {**_COUNT, "description": "Read."},
-                "replayed": {**_COUNT, "description": "Of them: those that the policy has a place for."},
-                "left_out": {**_COUNT, "description": "By the reader."},
-                "span_seconds": _SECONDS,
-                "zero": {**_NUMBER, "description": "The first submission, as the file counts."},
-                "zero_date": {**_TEXT_OR_NULL, "description": "The same as a date, where the file has dates."},
-            }
+            {**_history(), "replayed": {**_COUNT, "description": "Jobs that the policy has a place for."}}
         ),
-        "remarks": _list(
-            {
-                "reason": _TEXT,
-                "subject": _TEXT_OR_NULL,
-                "jobs": _COUNT,
-                "places": {"type": "array", "items": _TEXT, "description": "The first few."},
-                "left_out": {**_FLAG, "description": "false: they are there, read as the reason says."},
-            }
-        ),
+        "remarks": _remarks(),
         "measured": _object({"from": _SECONDS, "to": _SECONDS}, "Without the warm-up."),
         "queue": _queue(),
         "share_totals": _list(_share(), "Every share, all its instance types together."),
@@ -73,6 +56,53 @@ def replay_properties() -> Schema:
         "shaken": _shaken(),
         "costs": _costs(),
     }
+
+
+def sweep_properties() -> Schema:
+    """What a sweep has beside schema, command, choices, verdict and tail."""
+    run = {
+        "policy": _TEXT,
+        "history": _TEXT,
+        "copy": {**_COUNT, "description": "0: the history as recorded; others are its perturbed copies."},
+        "measured": _object({"from": _SECONDS, "to": _SECONDS}, "Without the warm-up."),
+        "never_run": {**_COUNT, "description": "Jobs too large for their share, or for the queue."},
+        "left_out": {**_COUNT, "description": "Jobs that the policy has no place for, beside them."},
+        "queue": _queue(),
+        "share_totals": _list(_share(), "Every share, all its instance types together."),
+    }
+    return {
+        "policies": _list({"name": _TEXT, "queue": _TEXT_OR_NULL, "read_as": _TEXT}),
+        "histories": _list({"name": _TEXT, **_history(), "remarks": _remarks()}),
+        "warm_up": _SECONDS,
+        "copies": {**_COUNT, "description": "Perturbed copies of each history."},
+        "seed": {"type": "integer"},
+        "moved_by_up_to_seconds": _SECONDS,
+        "runs": _list(run, "Policy by policy, of each history by history, the recorded one before its copies."),
+    }
+
+
+def _history() -> Schema:
+    return {
+        "source": _TEXT,
+        "read_as": _TEXT,
+        "jobs": {**_COUNT, "description": "Read."},
+        "left_out": {**_COUNT, "description": "By the reader."},
+        "span_seconds": _SECONDS,
+        "zero": {**_NUMBER, "description": "The first submission, as the file counts."},
+        "zero_date": {**_TEXT_OR_NULL, "description": "The same as a date, where the file has dates."},
+    }
+
+
+def _remarks() -> Schema:
+    return _list(
+        {
+            "reason": _TEXT,
+            "subject": _TEXT_OR_NULL,
+            "jobs": _COUNT,
+            "places": {"type": "array", "items": _TEXT, "description": "The first few."},
+            "left_out": {**_FLAG, "description": "false: they are there, read as the reason says."},
+        }
+    )
 
 
 def _object(properties: Schema, description: str = "") -> Schema:

@@ -10,7 +10,7 @@ from policy_engine.explaining import About, Because, Fate, What
 from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
 from policy_engine.report.json import SCHEMA
-from policy_engine.report.replay_schema import replay_properties
+from policy_engine.report.replay_schema import replay_properties, sweep_properties
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Timing
 from policy_engine.scheduler.log import Kind, Why
@@ -42,7 +42,16 @@ def result_schema() -> Schema:
         "type": "object",
         "oneOf": [
             {"$ref": f"#/$defs/{name}"}
-            for name in ("check", "simulation", "verification", "verifications", "proof", "explanation", "replay")
+            for name in (
+                "check",
+                "simulation",
+                "verification",
+                "verifications",
+                "proof",
+                "explanation",
+                "replay",
+                "sweep",
+            )
         ],
         "$defs": {
             "check": _check(),
@@ -52,6 +61,7 @@ def result_schema() -> Schema:
             "verifications": _verifications(),
             "explanation": _explanation(),
             "replay": _replay(),
+            "sweep": _sweep(),
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),
@@ -201,6 +211,20 @@ def _replay() -> Schema:
             **_tail(),
         },
         "Times are seconds from the first submission of the history.",
+    )
+
+
+def _sweep() -> Schema:
+    return _object(
+        {
+            "schema": {"const": SCHEMA},
+            "command": {"const": "sweep"},
+            "choices": {"$ref": "#/$defs/choices"},
+            "verdict": {"type": "null", "description": "Nothing is judged."},
+            **sweep_properties(),
+            **_tail(),
+        },
+        "Of many replays.",
     )
 
 
