@@ -15,6 +15,7 @@ from policy_engine.policy import Policy, ServiceEnvironment, Share, SharingStrat
 from policy_engine.policy import State as Switch
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.copying import copier
 from policy_engine.scheduler.jobs import (
     DeleteShare,
     Exit,
@@ -94,7 +95,7 @@ REQUEUES: Final = 10_000
 
 
 _CHANGING: Final = (
-    *("due", "decisions", "limits", "stuck", "arrivals", "updates"),
+    *("rows", "due", "decisions", "limits", "stuck", "arrivals", "updates"),
     *("stamp", "work_from", "ends_at", "times_out", "work_left", "resumes", "placements", "short_of_capacity"),
 )
 """Attributes of a clock that change in place as time goes by."""
@@ -219,14 +220,9 @@ class Clock:
 
     def copy(self) -> Clock:
         """Another clock that stands at the same time and goes its own way."""
-        twin = Clock.__new__(Clock)
-        for name in Clock.__slots__[1:]:
-            setattr(twin, name, getattr(self, name))
-        twin.__dict__.update(self.__dict__)
-        for name in _CHANGING:
-            setattr(twin, name, getattr(self, name).copy())
+        twin = _copied(self)
         twin.log = Log(self.jobs)
-        twin.rows = twin.log.rows = self.rows.copy()
+        twin.log.rows = twin.rows
         twin.state = self.state.copy()
         twin.passes = self.passes.copy(twin.state, twin)
         return twin
@@ -651,6 +647,9 @@ class Clock:
             self._note(Kind.PREEMPTED, victim, why=Why.LIMIT_LOWERED)
             self.state.begin_stop(victim)
         self._stop(victims)
+
+
+_copied: Final = copier(Clock, _CHANGING)
 
 
 def _time_limit_text(reason: StuckReason) -> str:

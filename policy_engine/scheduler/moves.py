@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
+from policy_engine.scheduler.copying import copier
 from policy_engine.scheduler.log import Why
 from policy_engine.scheduler.state import ANY, INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
@@ -147,11 +148,8 @@ class Pass:
 
     def copy(self, state: State, driver: Driver) -> Pass:
         """The same pass over a copy of the state, for another driver."""
-        twin = Pass.__new__(Pass)
-        for name in Pass.__slots__[1:]:
-            setattr(twin, name, getattr(self, name))
-        twin.__dict__.update(self.__dict__)
-        twin.state, twin.driver, twin.misfits = state, driver, set(self.misfits)
+        twin = _copied(self)
+        twin.state, twin.driver = state, driver
         return twin
 
     def settle(self, at: float) -> None:  # noqa: C901 - the inner loop
@@ -494,3 +492,6 @@ class Pass:
         state = self.state
         times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
         return sorted(looks, key=lambda look: (times[look.job], look.job))
+
+
+_copied: Final = copier(Pass, ("misfits",))

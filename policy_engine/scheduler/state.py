@@ -18,6 +18,7 @@ from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.policy import State as Switch
 from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.copying import copier
 from policy_engine.scheduler.jobs import Job
 
 Demand = tuple[tuple[int, int, int], ...]
@@ -204,14 +205,7 @@ class State:
 
     def copy(self) -> State:
         """Another state that is the same now and goes its own way; what no pass changes is shared."""
-        twin = State.__new__(State)
-        for name in State.__slots__[1:]:
-            setattr(twin, name, getattr(self, name))
-        twin.__dict__.update(self.__dict__)
-        for name in _CHANGING:
-            setattr(twin, name, getattr(self, name).copy())
-        for name in _CHANGING_LISTS:
-            setattr(twin, name, [inner.copy() for inner in getattr(self, name)])
+        twin = _copied(self)
         if self.claims:
             claims = {id(claim): claim.copy() for claim in {*self.claims, *self.claim_of.values()}}
             twin.claims = [claims[id(claim)] for claim in self.claims]
@@ -706,3 +700,6 @@ class State:
             name: {self.unit_names[unit]: self.now[cell] for cell, unit in cells}
             for name, cells in zip(self.share_names, self.cells_of, strict=True)
         }
+
+
+_copied: Final = copier(State, _CHANGING, _CHANGING_LISTS)
