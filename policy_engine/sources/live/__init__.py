@@ -8,7 +8,7 @@ from policy_engine.sources.live.access import Access, Reach, reaching
 from policy_engine.sources.live.jobs import ENDED, HOLDING, STATES, WAITING, describe_job, list_jobs, queue_snapshot
 from policy_engine.sources.live.pace import Pace
 from policy_engine.sources.live.queue import LiveQueue, open_queue
-from policy_engine.sources.live.quotas import Environment, list_environments, training_quotas
+from policy_engine.sources.live.quotas import Account, Environment, list_environments, read_account, training_quotas
 
 __all__ = [
     "ENDED",
@@ -16,6 +16,7 @@ __all__ = [
     "STATES",
     "WAITING",
     "Access",
+    "Account",
     "Environment",
     "LiveQueue",
     "Pace",
@@ -25,6 +26,7 @@ __all__ = [
     "list_jobs",
     "open_queue",
     "queue_snapshot",
+    "read_account",
     "reaching",
     "training_quotas",
 ]

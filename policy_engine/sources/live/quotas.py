@@ -14,6 +14,8 @@ from typing import Any, Final
 from policy_engine.sources.live.access import Access
 
 _TRAINING: Final = re.compile(r"(ml\.\S+) for training job usage")
+ANY_TYPE: Final = "NUM_INSTANCES"
+"""Capacity unit of an environment without quota management (API CapacityLimit)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,29 @@ class Environment:
     is_enabled: bool
     limits: Mapping[str, int]
     """Capacity unit to instances; ``NUM_INSTANCES`` where it has no quota management."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the queues of an account and region may use, and what SageMaker lets the account use."""
+
+    environments: tuple[Environment, ...]
+    quotas: Mapping[str, float]
+    """Instance type to the instances of it that all training jobs may use at once."""
+
+    def declared(self, unit: str) -> dict[str, int]:
+        """Enabled environments that have the instance type, with their capacity of it."""
+        return {one.name: one.limits[unit] for one in self.environments if one.is_enabled and unit in one.limits}
+
+    @property
+    def of_any_type(self) -> dict[str, int]:
+        """Enabled environments without quota management, whose instances may be of any type."""
+        return self.declared(ANY_TYPE)
+
+
+def read_account(access: Access) -> Account:
+    """Every service environment and every training quota of the account and region. Raises InputError."""
+    return Account(tuple(list_environments(access)), training_quotas(access))
 
 
 def list_environments(access: Access) -> Iterator[Environment]:
