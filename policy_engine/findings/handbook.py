@@ -17,7 +17,8 @@ what was meant. **info**: worth knowing. `check` exits with 1 where a finding th
 warning with `--fail-on warning`.
 
 The findings from [QM201](#qm201) on need a scenario as well: `policy-engine check POLICY --scenario FILE`, or
-`check(policy, scenario="FILE")` in Python.
+`check(policy, scenario="FILE")` in Python. Those from [QM301](#qm301) on are about a change, and it is
+`policy-engine compare OLD NEW` that [finds them](comparing.md).
 
 A rule says nothing about what it cannot know: a value that is known only at deployment is reported as
 [QM000](#qm000), and the rules that need it are skipped for it.

@@ -42,6 +42,7 @@ SHARING: Final = _api("QuotaShareResourceSharingConfiguration")
 CREATE_QUOTA_SHARE: Final = _api("CreateQuotaShare")
 CREATE_SCHEDULING_POLICY: Final = _api("CreateSchedulingPolicy")
 UPDATE_QUOTA_SHARE: Final = _api("UpdateQuotaShare")
+UPDATE_SCHEDULING_POLICY: Final = _api("UpdateSchedulingPolicy")
 QUOTA_SHARE: Final = _resource("QuotaShare")
 JOB_QUEUE: Final = _resource("JobQueue")
 PARAMETERS: Final = Page(

@@ -34,8 +34,10 @@ from policy_engine.sources.declaration import (
 )
 
 if TYPE_CHECKING:
-    # a check without a scenario does without
+    # a check without a scenario does without, and one that compares nothing
+    from policy_engine.changes import Danger
     from policy_engine.policy import Policy
+    from policy_engine.sources.live import Account
     from policy_engine.workload.scenario import Scenario
 
 Limited: TypeAlias = ServiceEnvironment | QuotaShare
@@ -72,6 +74,10 @@ class Subject:
     choices: Choices
     plan: Planned | None = None
     """What is to run on it, where a scenario is given."""
+    account: Account | None = None
+    """The account around it, where that is asked for."""
+    dangers: tuple[Danger, ...] = ()
+    """What the change to it ends or cannot do, where it is compared with what it was."""
 
     @property
     def queue(self) -> JobQueue | None:

@@ -353,7 +353,7 @@ class Declaration:
     @cached_property
     def queues(self) -> tuple[QueueDeclaration, ...]:
         """Every quota-managed queue: one with a quota-share policy, or one that quota shares name."""
-        views = (self._view(queue) for queue in self.job_queues)
+        views = (self.view(queue) for queue in self.job_queues)
         return tuple(view for view in views if view.shares or _has_quota_policy(view))
 
     @property
@@ -384,7 +384,8 @@ class Declaration:
         """The queue's scheduling policy; None where there is none, or the source does not declare it."""
         return None if queue.policy is None else linked(queue.policy, queue, self.scheduling_policies, None)
 
-    def _view(self, queue: JobQueue) -> QueueDeclaration:
+    def view(self, queue: JobQueue) -> QueueDeclaration:
+        """The queue with what belongs to it, quota-managed or not."""
         return QueueDeclaration(
             queue=queue,
             environments=self.environments_of(queue),

@@ -349,9 +349,9 @@ class _Check:
 
     def _check_expectation(self, path: KeyPath, expectation: Expectation) -> None:
         """An expectation about a job or share that does not exist is an error."""
-        for part, job in _jobs_named(expectation):
+        for part, job in jobs_named(expectation):
             self._known((*path, *part), "job", job, self.submitted)
-        for part, share in _shares_named(expectation):
+        for part, share in shares_named(expectation):
             self._known((*path, *part), "share", share, self.policy.shares)
         queue = expectation.queue if isinstance(expectation, QueueExpectation) else None
         if isinstance(queue, str) and self.policy.queue is not None:
@@ -370,7 +370,7 @@ _NAMES_SHOWN: Final = 10
 _RANGE: Final = "a range is for verify --all-choices; give one value"
 
 
-def _jobs_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:
+def jobs_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:
     """Every job that an expectation names, and where in it."""
     if isinstance(expectation, AtExpectation):
         for state, jobs in expectation.states.items():
@@ -382,7 +382,7 @@ def _jobs_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:
             yield ("by",), expectation.by
 
 
-def _shares_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:
+def shares_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:
     """Every share that an expectation names, and where in it."""
     if isinstance(expectation, ShareExpectation):
         yield ("share",), expectation.share

@@ -18,6 +18,9 @@ SPECIFIED = {
     "QM201": Severity.ERROR,
     "QM202": Severity.WARNING,
     "QM203": Severity.WARNING,
+    "QM301": Severity.ERROR,
+    "QM302": Severity.ERROR,
+    "QM303": Severity.WARNING,
 }
 
 

@@ -2,7 +2,8 @@
 
 A line of a bad fixture that a finding must stand on is marked with the id and a part of the message:
 ``# QM003: 2 capacity limits``. Errors must be marked in every fixture, whatever their id. From QM201 on the fixtures
-are scenarios, and what they say of a policy is marked in the policy.
+are scenarios, and what they say of a policy is marked in the policy. From QM301 on they are policies that take the
+place of the one that their first line names.
 """
 
 import re
@@ -10,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.checking import CheckResult, check
-from policy_engine.findings import RULES, Severity
+from policy_engine.checking import check
+from policy_engine.comparison import Asked, compare_sources
+from policy_engine.findings import RULES, Finding, Severity
+from policy_engine.sources import load
 from policy_engine.workload.scenario import load_scenario
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "findings"
 FILES = sorted(FIXTURES.glob("*/*.yaml"))
 MARK = re.compile(r"# (QM[0-9]{3}): (.*)$")
+BEFORE = "# before: "
 
 
 def marks(path: str | Path, rule_id: str) -> list[tuple[int, str]]:
@@ -25,20 +29,22 @@ def marks(path: str | Path, rule_id: str) -> list[tuple[int, str]]:
     return [(line, mark[2]) for line, text in lines if (mark := MARK.search(text)) and mark[1] == rule_id]
 
 
-def checked(path: Path) -> tuple[list[str | Path], CheckResult]:
+def checked(path: Path) -> tuple[list[str | Path], tuple[Finding, ...]]:
     """The files in which things are marked, and what was found in them."""
     if path.parent.name < "QM201":
-        return [path], check(path)
+        return [path], check(path).findings
+    if path.parent.name > "QM300":
+        before = path.parent / path.read_text(encoding="utf-8").splitlines()[0].removeprefix(BEFORE)
+        return [path, before], compare_sources(load(before), load(path), Asked()).findings
     policy = load_scenario(path).policy_path
     assert policy is not None
-    return [path, policy], check(policy, scenario=path)
+    return [path, policy], check(policy, scenario=path).findings
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_rule_on_fixture(path: Path) -> None:
     rule_id = path.parent.name
-    files, result = checked(path)
-    findings = result.findings
+    files, findings = checked(path)
     expected = [mark for file in files for mark in marks(file, rule_id)]
     assert bool(expected) == path.stem.startswith("bad"), "a bad fixture is marked, a good one is not"
 

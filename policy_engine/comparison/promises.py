@@ -1,0 +1,229 @@
+"""Guarantees gained and lost: what each share is promised before and after, and one word for it.
+
+In closed form, from the two policies alone. Everything is symmetric: with the policies the other way round, better and
+worse change places.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from policy_engine.guarantees import Guarantee, guarantees
+from policy_engine.policy import UNLIMITED, Policy, State
+from policy_engine.scheduler.bounds import Bounds
+from policy_engine.scheduler.choices import Choices
+
+
+class Word(StrEnum):
+    """What became of all that a share is promised."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    MIXED = "mixed"
+    """Better in one thing and worse in another, or better for some of its jobs and worse for others."""
+
+    @property
+    def has_losses(self) -> bool:
+        """Is there something that it had and has no more?"""
+        return self in (Word.WORSE, Word.MIXED)
+
+
+class Measure(StrEnum):
+    """What a share can be promised; instances where it is a number."""
+
+    THERE = "there is such a share"
+    TAKES_JOBS = "takes new jobs and starts them"
+    GUARANTEED = "guaranteed"
+    """What it can always have back."""
+    REACHABLE = "reachable"
+    """The most that it can hold, and so its largest job."""
+    AT_ONCE = "has its guarantee back at once"
+    """No job of another share can be in the way; else victims have to stop first."""
+    LENT_BY_OTHERS = "lent by others"
+    """The limits of the shares that it can borrow from."""
+    OTHER_BORROWERS = "others may borrow of that"
+    """How much of what it could borrow other shares may, by their borrow limits: less is better."""
+    IN_SHARE = "in-share preemption"
+    """Good for its urgent jobs and bad for the others, whichever way it is switched."""
+
+
+_FEWER_IS_BETTER: Final = frozenset({Measure.OTHER_BORROWERS})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that a share is promised, before and after."""
+
+    share: str
+    unit: str | None
+    """The instance type; None where it is about all of them."""
+    measure: Measure
+    old: int
+    """Instances, or 1 for yes and 0 for no."""
+    new: int
+
+    @property
+    def word(self) -> Word:
+        """Better or worse; mixed for in-share preemption."""
+        if self.measure is Measure.IN_SHARE:
+            return Word.MIXED
+        return Word.BETTER if (self.new > self.old) is not (self.measure in _FEWER_IS_BETTER) else Word.WORSE
+
+    @property
+    def told(self) -> str:
+        """In words; lower case, no full stop."""
+        return _TOLD[self.measure](self)
+
+
+def word_of(differences: Iterable[Difference]) -> Word:
+    """One word for all of them."""
+    words = {difference.word for difference in differences}
+    if not words:
+        return Word.SAME
+    return words.pop() if len(words) == 1 else Word.MIXED
+
+
+def differences(old: Policy, new: Policy, choices: Choices) -> dict[str, tuple[Difference, ...]]:
+    """Share to what is promised otherwise than before; shares of both policies, those of the old one first."""
+    before, after = _Promises(old, choices), _Promises(new, choices)
+    names = dict.fromkeys((*old.shares, *new.shares))
+    return {name: tuple(_of_share(name, before, after)) for name in names}
+
+
+class _Promises:
+    """What one policy promises."""
+
+    def __init__(self, policy: Policy, choices: Choices) -> None:
+        self.policy = policy
+        self.bounds = Bounds(policy, choices)
+        self.of: defaultdict[str, dict[str, Guarantee]] = defaultdict(dict)
+        for row in guarantees(policy, choices):
+            self.of[row.share][row.unit] = row
+
+    def takes_jobs(self, name: str) -> bool:
+        """Are the share, the queue and the environment all switched on (R14)?"""
+        states = (self.policy.shares[name].state, self.policy.state, self.policy.service_environment.state)
+        return all(state is State.ENABLED for state in states)
+
+    def may_borrow(self, name: str, unit: str) -> bool:
+        """Does its borrow limit leave it any?"""
+        return self.bounds.borrow_allowance(name, unit) != 0
+
+    def lent(self, to: str, but: str | None, unit: str) -> int:
+        """Limits of the lenders but these two."""
+        others = self.policy.shares.items()
+        return sum(s.limit(unit) for name, s in others if name not in (to, but) and self.bounds.lends(name))
+
+    def borrows(self, name: str, lent: int, unit: str) -> int:
+        """Most that the share may borrow of what is lent."""
+        if not self.policy.shares[name].strategy.borrows:
+            return 0
+        allowance = self.bounds.borrow_allowance(name, unit)
+        return lent if allowance is None or allowance == UNLIMITED else min(allowance, lent)
+
+
+def _of_share(name: str, old: _Promises, new: _Promises) -> Iterator[Difference]:
+    there = name in old.policy.shares, name in new.policy.shares
+    if not all(there):
+        yield Difference(name, None, Measure.THERE, *map(int, there))
+        return
+    yield from _differing(name, None, Measure.TAKES_JOBS, old.takes_jobs(name), new.takes_jobs(name))
+    for unit in dict.fromkeys((*old.of[name], *new.of[name])):
+        yield from _on_unit(name, unit, old, new)
+    in_share = (promises.policy.shares[name].in_share_preemption for promises in (old, new))
+    yield from _differing(name, None, Measure.IN_SHARE, *in_share)
+
+
+def _on_unit(name: str, unit: str, old: _Promises, new: _Promises) -> Iterator[Difference]:
+    before, after = old.of[name].get(unit), new.of[name].get(unit)
+    sides = (before, after)
+    guaranteed = [0 if row is None else row.guaranteed for row in sides]
+    yield from _differing(name, unit, Measure.GUARANTEED, *guaranteed)
+    yield from _differing(name, unit, Measure.REACHABLE, *(0 if row is None else row.reachable for row in sides))
+    if all(guaranteed):
+        yield from _differing(name, unit, Measure.AT_ONCE, *(not row.is_contested for row in sides if row is not None))
+    yield from _borrowing(name, unit, old, new)
+
+
+def _borrowing(name: str, unit: str, old: _Promises, new: _Promises) -> Iterator[Difference]:
+    """What there is to borrow, and who else may: where the share may borrow before and after.
+
+    Other shares' claims are reckoned on what is lent in both policies: that more is lent takes nothing from anybody.
+    """
+    if not (old.may_borrow(name, unit) and new.may_borrow(name, unit)):
+        return
+    lent = [promises.lent(name, None, unit) for promises in (old, new)]
+    yield from _differing(name, unit, Measure.LENT_BY_OTHERS, *lent)
+    rivals = dict.fromkeys((*old.policy.shares, *new.policy.shares))
+    claims = [0, 0]
+    for rival in rivals:
+        if rival != name:
+            common = min(promises.lent(name, rival, unit) for promises in (old, new))
+            for side, promises in enumerate((old, new)):
+                if rival in promises.policy.shares:
+                    claims[side] += promises.borrows(rival, common, unit)
+    yield from _differing(name, unit, Measure.OTHER_BORROWERS, *claims)
+
+
+def _differing(name: str, unit: str | None, measure: Measure, old: int, new: int) -> Iterator[Difference]:
+    if old != new:
+        yield Difference(name, unit, measure, int(old), int(new))
+
+
+# --- in words ---------------------------------------------------------------------------------------
+
+
+def _there(difference: Difference) -> str:
+    return "a new share" if difference.new else "there is no such share any more"
+
+
+def _takes_jobs(difference: Difference) -> str:
+    return "takes new jobs again" if difference.new else "takes or starts no new jobs any more"
+
+
+def _guaranteed(difference: Difference) -> str:
+    return f"can always have {difference.new:,} {difference.unit} back, not {difference.old:,}"
+
+
+def _reachable(difference: Difference) -> str:
+    return f"can reach {difference.new:,} {difference.unit}, not {difference.old:,}; a larger job never runs"
+
+
+def _at_once(difference: Difference) -> str:
+    if difference.new:
+        return f"no other share's jobs can hold its {difference.unit} any more"
+    return f"jobs of other shares can hold its {difference.unit}, and have to stop first when it wants them back"
+
+
+def _lent(difference: Difference) -> str:
+    return f"others lend {difference.new:,} {difference.unit} that it may borrow, not {difference.old:,}"
+
+
+def _rivals(difference: Difference) -> str:
+    return (
+        f"of the {difference.unit} that it may borrow, other shares may borrow {difference.new:,}, not"
+        f" {difference.old:,}"
+    )
+
+
+def _in_share(difference: Difference) -> str:
+    if difference.new:
+        return "its urgent jobs stop its less urgent ones now"
+    return "its urgent jobs no longer stop its less urgent ones"
+
+
+_TOLD: Final = {
+    Measure.THERE: _there,
+    Measure.TAKES_JOBS: _takes_jobs,
+    Measure.GUARANTEED: _guaranteed,
+    Measure.REACHABLE: _reachable,
+    Measure.AT_ONCE: _at_once,
+    Measure.LENT_BY_OTHERS: _lent,
+    Measure.OTHER_BORROWERS: _rivals,
+    Measure.IN_SHARE: _in_share,
+}

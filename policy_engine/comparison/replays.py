@@ -1,0 +1,80 @@
+"""A job history under both policies: what becomes of each share's jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from policy_engine.comparison.sides import Policies
+from policy_engine.outcome.measures import ShareMeasures
+from policy_engine.replaying import ReplayOptions, ReplayResult, replay
+from policy_engine.workload.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedShare:
+    """One share in both replays; a side is None where there is no such share."""
+
+    name: str
+    old: ShareMeasures | None
+    new: ShareMeasures | None
+    not_run: tuple[int, int]
+    """Jobs of the history that are of this share and could not run, before and after."""
+
+    @property
+    def is_hit(self) -> bool:
+        """Do more of its jobs not run, do they wait longer on average, or are they stopped more often?"""
+        before, after = _costs(self.old, self.not_run[0]), _costs(self.new, self.not_run[1])
+        return any(new > old for old, new in zip(before, after, strict=True))
+
+
+def _costs(share: ShareMeasures | None, not_run: int) -> tuple[float, ...]:
+    if share is None:
+        return (not_run, 0.0, 0.0)
+    waits = share.jobs.wait_seconds
+    unserved = not_run + share.jobs.never_started
+    return (unserved, 0.0 if waits is None else waits.mean, share.jobs.preemptions_suffered)
+
+
+@dataclass(frozen=True)
+class ReplayComparison:
+    """The same history under both policies."""
+
+    history: History
+    options: ReplayOptions
+    old: ReplayResult
+    new: ReplayResult
+
+    @cached_property
+    def shares(self) -> tuple[ReplayedShare, ...]:
+        """Every share of either policy that the history has jobs of, or that has jobs in a replay."""
+        before, after = ({share.name: share for share in side.measures.shares} for side in (self.old, self.new))
+        not_run = [self._not_run(side) for side in (self.old, self.new)]
+        return tuple(
+            ReplayedShare(name, before.get(name), after.get(name), (not_run[0][name], not_run[1][name]))
+            for name in dict.fromkeys((*before, *after))
+        )
+
+    def _not_run(self, side: ReplayResult) -> Counter[str]:
+        ran = Counter(job.share for job in side.fitted.jobs)
+        in_run = Counter(never.job.share for never in side.fitted.never_run if never.is_in_run)
+        return Counter(job.share for job in self.history.jobs) - ran + in_run
+
+    @property
+    def hit(self) -> tuple[str, ...]:
+        """The shares whose jobs fare worse."""
+        return tuple(share.name for share in self.shares if share.is_hit)
+
+
+def replay_both(
+    policies: Policies, history: History, options: ReplayOptions, tell: Callable[[str, float], None] | None = None
+) -> ReplayComparison:
+    """The history under both policies, by the old names. Raises InputError and UndecidedError as ``replay``."""
+    results = []
+    for number, policy in enumerate((policies.old, policies.new)):
+        if tell is not None:
+            tell(f"replay {number + 1} of 2", number / 2)
+        results.append(replay(policy, history, options))
+    return ReplayComparison(history, options, *results)
