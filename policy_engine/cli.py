@@ -11,6 +11,7 @@ from policy_engine.commands.check import check
 from policy_engine.commands.explain import explain
 from policy_engine.commands.replay import replay
 from policy_engine.commands.schema import schema
+from policy_engine.commands.serve import serve
 from policy_engine.commands.simulate import simulate
 from policy_engine.commands.sweep import sweep
 from policy_engine.commands.verify import verify
@@ -24,7 +25,6 @@ NOT_BUILT: Final = (
     "drift",
     "watch",
     "conform",
-    "serve",
 )
 
 
@@ -47,5 +47,5 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (check, simulate, verify, explain, replay, sweep, schema):
+for _command in (check, simulate, verify, explain, replay, sweep, schema, serve):
     main.add_command(_command)

@@ -99,6 +99,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.scheduler",
         "policy_engine.simulation",
     ),
+    "policy_engine.endpoint": (
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.simulation",
+        "policy_engine.workload.durations",
+    ),
     "policy_engine.proving": (
         "policy_engine.errors",
         "policy_engine.policy",
@@ -107,6 +113,15 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.exploration",
         "policy_engine.expectations",
         "policy_engine.outcome",
+        "policy_engine.workload",
+    ),
+    "policy_engine.observing": (
+        "policy_engine.errors",
+        "policy_engine.explaining",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.simulation",
+        "policy_engine.sources",
         "policy_engine.workload",
     ),
     "policy_engine.replaying": (

@@ -53,7 +53,11 @@ def live_options(command: F) -> F:
 
 def policy_options(command: F) -> F:
     """Options about where the policy comes from."""
-    command = live_options(command)
+    return choosing_options(live_options(command))
+
+
+def choosing_options(command: F) -> F:
+    """Options about which policy of its source is meant."""
     command = click.option(
         "--parameter",
         "parameters",

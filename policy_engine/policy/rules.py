@@ -25,6 +25,22 @@ MAX_QUEUE_PRIORITY: Final = 1000
 """Highest ``priority`` of a job queue; the lowest is 0 (CloudFormation AWS::Batch::JobQueue)."""
 MAX_ATTEMPTS: Final = 10
 """Most placements of ``retryStrategy.attempts`` (API ServiceJobRetryStrategy)."""
+MAX_RETRY_RULES: Final = 5
+"""Most rules of ``retryStrategy.evaluateOnExit`` (API ServiceJobRetryStrategy)."""
+MAX_RETRY_PATTERN: Final = 512
+"""Most characters of an ``onStatusReason`` (API ServiceJobEvaluateOnExit)."""
+MAX_PAYLOAD_BYTES: Final = 10 * 1024
+"""Most bytes of a ``serviceRequestPayload`` (UG service_limits)."""
+MAX_REQUEST_BYTES: Final = 30 * 1024
+"""Most bytes of a SubmitServiceJob request (UG service_limits)."""
+MAX_BULK_JOBS: Final = 50
+"""Most jobs of one TerminateServiceJobs (API TerminateServiceJobs)."""
+MAX_TAGS: Final = 50
+"""Most tags of a resource or job (API TagResource)."""
+MAX_PAGE: Final = 100
+"""Most results of one page, and as many as come where none are asked for (API ListServiceJobs)."""
+MAX_SNAPSHOT_JOBS: Final = 100
+"""RUNNABLE jobs of a queue that GetJobQueueSnapshot tells of (API FrontOfQueueDetail)."""
 MIN_TIME_LIMIT: Final = 600
 MAX_TIME_LIMIT: Final = 86400
 """Bounds of ``jobStateTimeLimitActions.maxTimeSeconds``, in seconds (API JobStateTimeLimitAction)."""
@@ -130,6 +146,24 @@ def borrow_limit_strategy_problem(strategy: object) -> str | None:
 def priority_problem(value: object) -> str | None:
     """What is wrong with a ``schedulingPriority``; None if nothing."""
     return whole_number_problem(value, 0, MAX_PRIORITY)
+
+
+def queue_priority_problem(value: object) -> str | None:
+    """What is wrong with the ``priority`` of a job queue; None if nothing."""
+    return whole_number_problem(value, 0, MAX_QUEUE_PRIORITY)
+
+
+def attempts_problem(value: object) -> str | None:
+    """What is wrong with ``retryStrategy.attempts``; None if nothing."""
+    return whole_number_problem(value, 1, MAX_ATTEMPTS)
+
+
+def payload_problem(value: str) -> str | None:
+    """What is wrong with the size of a ``serviceRequestPayload``; None if nothing."""
+    size = len(value.encode("utf-8", "surrogatepass"))
+    if size <= MAX_PAYLOAD_BYTES:
+        return None
+    return f"{size} bytes; at most {MAX_PAYLOAD_BYTES} are allowed"
 
 
 def time_limit_problem(value: object) -> str | None:

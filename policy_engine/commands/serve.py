@@ -1,0 +1,114 @@
+"""The command `serve`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from policy_engine.commands.options import choosing_options, duration
+from policy_engine.errors import InputError
+from policy_engine.program import HOLDS, complain, put_out
+
+if TYPE_CHECKING:
+    from policy_engine.endpoint import Settings
+    from policy_engine.policy import Policy
+
+UNSIGNED = "no signature is verified: any credentials will do, and so will those of anybody who can reach it"
+
+
+def _account(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not (len(value) == 12 and value.isascii() and value.isdigit()):
+        raise click.BadParameter(f"{value!r} is not an account id: 12 digits are expected")
+    return value
+
+
+@click.command(short_help="A local AWS Batch endpoint that behaves as the policy says.")
+@click.argument("policy", required=False)
+@choosing_options
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where it listens.")
+@click.option("--region", metavar="NAME", help="Region of every request; else the one that it is signed for.")
+@click.option("--account", metavar="ID", callback=_account, help="Account of every request; else 123456789012.")
+@click.option(
+    "--duration",
+    default="1h",
+    show_default=True,
+    callback=duration,
+    metavar="TIME",
+    help="How long a job runs that does not say how long.",
+)
+@click.option("--stop-seconds", callback=duration, metavar="TIME", default="0s", help="From preemption to stop.")
+@click.option("--start-seconds", callback=duration, metavar="TIME", default="0s", help="From SCHEDULED to RUNNING.")
+@click.option("--step", is_flag=True, help="Move by POST /_sim/step alone, so that every state on the way is seen.")
+def serve(policy: str | None, queue: str | None, parameters: dict[str, str], **settings: Any) -> int:
+    """Answer as AWS Batch would for the queues of POLICY, in virtual time; without POLICY start empty.
+
+    Prints its URL once it answers. The clock stands still but for POST /_sim/advance.
+
+    \b
+    Example:
+      policy-engine serve policy.yaml --port 8000
+      AWS_ENDPOINT_URL_BATCH=http://127.0.0.1:8000 aws batch describe-job-queues
+    """  # noqa: D301
+    _require_extra()
+    from policy_engine.endpoint import Application, ClientError, Endpoint
+    from policy_engine.endpoint.serving import Server
+
+    policies = _policies(policy, queue, parameters)
+    endpoint = Endpoint(_settings(**settings), policies)
+    try:
+        endpoint.account()
+        server = Server(Application(endpoint), settings["host"], settings["port"])
+    except ClientError as error:
+        raise InputError(error.message, file=policy) from None
+    except OSError as error:
+        where = f"{settings['host']}:{settings['port']}"
+        raise InputError(f"cannot listen: {(error.strerror or str(error)).lower()}", key=where) from None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    put_out(f"{server.url}\n")
+    complain(UNSIGNED)
+    if not server.is_local:
+        complain(f"{server.host} can be reached from other machines")
+    server.run()
+    return HOLDS
+
+
+def _require_extra() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("botocore", "waitress") if find_spec(name) is None]
+    if missing:
+        raise InputError(f"needs {' and '.join(missing)}: install constructs-quota[serve]", key="serve")
+
+
+def _policies(policy: str | None, queue: str | None, parameters: dict[str, str]) -> Sequence[Policy]:
+    """Those of every queue of the source, or of the one that is wanted."""
+    if policy is None:
+        if queue is not None or parameters:
+            raise click.UsageError("--queue and --parameter are of a POLICY, and none is given")
+        return ()
+    from policy_engine.sources import load
+
+    source = load(policy, parameters=parameters)
+    declared = source.queues if queue is None and source.queues else (source.queue(queue),)
+    return tuple(queue.policy() for queue in declared)
+
+
+def _settings(
+    *,
+    region: str | None,
+    account: str | None,
+    duration: float,
+    stop_seconds: float,
+    start_seconds: float,
+    step: bool,
+    **_: Any,
+) -> Settings:
+    from policy_engine.endpoint import Pace, Settings
+    from policy_engine.scheduler.jobs import Timing
+
+    pace = Pace(Timing(stop_seconds=stop_seconds, start_seconds=start_seconds), stepped=step)
+    return Settings(account=account, region=region, duration=duration, pace=pace)
