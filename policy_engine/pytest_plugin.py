@@ -1,12 +1,12 @@
-"""A pytest plugin: every ``*.scenario.yaml`` is a test file, every expectation in it a test.
+"""A pytest plugin: every ``*.scenario.yaml`` is a test file, and ``quota_batch`` is an AWS Batch for other tests.
 
 pytest loads this module in every project that has the engine installed, so nothing of the engine is imported before a
-scenario is collected.
+scenario is collected or the fixture is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from policy_engine.expectations import Verdict
+    from policy_engine.local_batch import LocalBatch
     from policy_engine.report.verification import Judged
     from policy_engine.sources import Source
     from policy_engine.workload.scenario import Scenario
@@ -51,6 +52,35 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.name.endswith(SUFFIXES):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
+
+
+# --- AWS Batch for tests -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quota_batch_policy(pytestconfig: pytest.Config) -> object:
+    """Whose queues ``quota_batch`` begins with: ``--policy``, else the configuration file's, else none.
+
+    Define a fixture of this name to say it in code: a path, or a ``policy_engine.Policy``.
+    """
+    given = pytestconfig.getoption("--policy") or _configured(pytestconfig)
+    if not given:
+        return None
+    from policy_engine.sources import load
+
+    return load(given, parameters=_parameters(pytestconfig))
+
+
+@pytest.fixture
+def quota_batch(quota_batch_policy: Any) -> Iterator[LocalBatch]:
+    """AWS Batch in process and in virtual time: every client for it that the test makes is answered here."""
+    from policy_engine.local_batch import LocalBatch
+
+    with LocalBatch(quota_batch_policy) as batch:
+        yield batch
+
+
+# --- scenarios -----------------------------------------------------------------------------------
 
 
 class ScenarioFile(pytest.File):

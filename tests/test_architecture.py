@@ -149,6 +149,7 @@ LAST = (
     "policy_engine.schema",
     "policy_engine.running",
     "policy_engine",
+    "policy_engine.local_batch",
     "policy_engine.commands",
     "policy_engine.pytest_plugin",
     "policy_engine.cli",

@@ -92,9 +92,7 @@ def _policies(policy: str | None, queue: str | None, parameters: dict[str, str])
         return ()
     from policy_engine.sources import load
 
-    source = load(policy, parameters=parameters)
-    declared = source.queues if queue is None and source.queues else (source.queue(queue),)
-    return tuple(queue.policy() for queue in declared)
+    return load(policy, parameters=parameters).policies(queue)
 
 
 def _settings(

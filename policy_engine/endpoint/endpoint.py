@@ -74,6 +74,13 @@ class Endpoint:
                     declare(account, policy)
             return self._accounts[scope]
 
+    def declare(self, policy: Policy) -> None:
+        """Give every account and region the policy too, those that are named later as well. Raises ClientError."""
+        with self._lock:
+            for account in self._accounts.values():
+                declare(account, policy)
+            self.policies = (*self.policies, policy)
+
     # --- time -----------------------------------------------------------------------------------
 
     def advance_to(self, at: float) -> None:

@@ -67,6 +67,14 @@ class Source:
             raise InputError(f"{len(matches)} queues, name one with --queue: {listed}", file=self.name)
         raise InputError(f"no queue {wanted!r}; there is {listed}", file=self.name)
 
+    def policies(self, wanted: str | None = None) -> tuple[Policy, ...]:
+        """The policies of all quota-managed queues, or of the one that is wanted.
+
+        Raises InputError where there is none, and for a value that is unknown until deployment.
+        """
+        queues = self.queues if wanted is None and self.queues else (self.queue(wanted),)
+        return tuple(queue.policy() for queue in queues)
+
     def _strays(self) -> str:
         count = len(self.declaration.stray_shares)
         shares = "1 quota share belongs" if count == 1 else f"{count} quota shares belong"
