@@ -8,22 +8,22 @@ import click
 
 from policy_engine._version import __version__
 from policy_engine.commands.check import check
+from policy_engine.commands.drift import drift
 from policy_engine.commands.explain import explain
+from policy_engine.commands.history import history
+from policy_engine.commands.importing import import_
 from policy_engine.commands.replay import replay
 from policy_engine.commands.schema import schema
 from policy_engine.commands.serve import serve
 from policy_engine.commands.simulate import simulate
 from policy_engine.commands.sweep import sweep
 from policy_engine.commands.verify import verify
+from policy_engine.commands.watch import watch
 from policy_engine.program import NAME, Program
 
 NOT_BUILT: Final = (
     "compare",
     "suggest",
-    "import",
-    "history",
-    "drift",
-    "watch",
     "conform",
 )
 
@@ -38,7 +38,8 @@ NOT_BUILT: Final = (
 def main() -> None:
     """Check, simulate and verify AWS Batch quota shares before they are deployed.
 
-    POLICY is a cloud assembly (cdk.out), a CloudFormation template or a policy document. Nothing here talks to AWS.
+    POLICY is a cloud assembly (cdk.out), a CloudFormation template, a policy document or a live queue (queue:NAME).
+    AWS is asked where a live queue is named, and never changed.
 
     \b
     Example:
@@ -47,5 +48,5 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (check, simulate, verify, explain, replay, sweep, schema, serve):
+for _command in (check, simulate, verify, explain, replay, sweep, import_, history, drift, watch, schema, serve):
     main.add_command(_command)

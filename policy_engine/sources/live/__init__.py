@@ -26,7 +26,7 @@ __all__ = [
     "list_jobs",
     "open_queue",
     "queue_snapshot",
-    "read_account",
     "reaching",
+    "read_account",
     "training_quotas",
 ]

@@ -43,22 +43,22 @@ _Told = Mapping[str, Any]
 def read_batch(assembly: Assembly, text: str) -> None:
     """Add the jobs of the text to the assembly. Raises InputError for what is wrong with the whole file."""
     reader = _Reader(assembly)
-    for document, line in _documents(assembly.file, text):
-        for told in _jobs(assembly.file, document, line):
+    for document, line in documents(assembly.file, text):
+        for told in jobs_told(assembly.file, document, line):
             reader.take(told)
     reader.finish()
 
 
-def _documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
+def documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
     """The JSON values of the text, however they follow one another, each with its line."""
     decoder = json.JSONDecoder()
-    at = 0
+    at, line, counted = 0, 1, 0
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         if at == len(text):
             return
-        line = text.count("\n", 0, at) + 1
+        line, counted = line + text.count("\n", counted, at), at
         try:
             document, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
@@ -69,21 +69,21 @@ def _documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
         yield document, line
 
 
-def _jobs(file: str, value: Any, line: int) -> Iterator[_Told]:
+def jobs_told(file: str, value: Any, line: int) -> Iterator[_Told]:
     """Every job that a response tells of."""
     if isinstance(value, list):
         for item in value:
-            yield from _jobs(file, item, line)
+            yield from jobs_told(file, item, line)
         return
     if not isinstance(value, dict):
         raise InputError(f"{value!r} where a response of AWS Batch is expected", file=file, line=line)
     lists = [key for key in _LISTS if isinstance(value.get(key), list)]
     if lists:
-        yield from (job for key in lists for job in _mappings(value[key]))
+        yield from (job for key in lists for job in mappings(value[key]))
     elif "jobId" in value or "jobArn" in value:
         yield value
     elif value and all(isinstance(item, dict | list) for item in value.values()):
-        yield from _jobs(file, list(value.values()), line)
+        yield from jobs_told(file, list(value.values()), line)
     else:
         keys = ", ".join(map(repr, value)) or "none"
         what = f"no response of ListServiceJobs or DescribeServiceJob; its keys: {keys}"
@@ -136,7 +136,7 @@ class _Reader:
         if submit is None:
             remarks.lose(_NO_SUBMIT, job)
             return
-        demand = _demand(told)
+        demand = demand_of(told)
         if demand is None:
             remarks.lose(_NO_CAPACITY, job)
             return
@@ -153,16 +153,16 @@ class _Reader:
             remarks.lose(_BACKWARDS, job)
             return
         exit_ = assembly.exit(status, text, job)
-        retries = _retries(told)
+        retries = retries_of(told)
         assembly.add(submit, name, share, demand, self._priority(told, job), duration, min(starts), exit_, retries)
 
     def _ran(self, job: str, told: _Told) -> tuple[list[float], float | None]:
         """When its attempts started, and the seconds that the last one ran; None while it does."""
         preempted = (told.get("preemptionSummary") or {}).get("recentPreemptedAttempts")
-        attempts = [told, *_mappings(told.get("attempts")), *_mappings([told.get("latestAttempt")])]
+        attempts = [told, *mappings(told.get("attempts")), *mappings([told.get("latestAttempt")])]
         spans = {
             (start, self._instant(attempt.get("stoppedAt"), job))
-            for attempt in (*attempts, *_mappings(preempted))
+            for attempt in (*attempts, *mappings(preempted))
             if (start := self._instant(attempt.get("startedAt"), job)) is not None
         }
         starts = sorted({start for start, _ in spans})
@@ -203,13 +203,14 @@ def _state(told: _Told) -> int:
     return _STATES.index(status) if status in _STATES else -1
 
 
-def _mappings(value: object) -> Sequence[_Told]:
+def mappings(value: object) -> Sequence[_Told]:
+    """The mappings in a list; none where it is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _demand(told: _Told) -> dict[str, int] | None:
+def demand_of(told: _Told) -> dict[str, int] | None:
     """Instance type to instances, from ``capacityUsage``, else from the training request."""
-    usage = ((item.get("capacityUnit"), item.get("quantity")) for item in _mappings(told.get("capacityUsage")))
+    usage = ((item.get("capacityUnit"), item.get("quantity")) for item in mappings(told.get("capacityUsage")))
     found = _counted(usage)
     if found is not None:
         return found
@@ -222,7 +223,7 @@ def _demand(told: _Told) -> dict[str, int] | None:
     config = payload.get("ResourceConfig") if isinstance(payload, dict) else None
     if not isinstance(config, dict):
         return None
-    groups = _mappings(config.get("InstanceGroups")) or [config]
+    groups = mappings(config.get("InstanceGroups")) or [config]
     return _counted((group.get("InstanceType"), group.get("InstanceCount", 1)) for group in groups)
 
 
@@ -238,7 +239,7 @@ def _counted(pairs: Iterable[tuple[object, object]]) -> dict[str, int] | None:
     return demand or None
 
 
-def _retries(told: _Told) -> int | None:
+def retries_of(told: _Told) -> int | None:
     """``preemptionRetriesBeforeTermination``; None is without limit (R10)."""
     configuration = told.get("preemptionConfiguration")
     given = configuration.get("preemptionRetriesBeforeTermination") if isinstance(configuration, dict) else None

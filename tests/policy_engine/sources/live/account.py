@@ -201,16 +201,28 @@ class Account:
     @contextmanager
     def reached(self) -> Iterator[None]:
         """Within it every session of boto3 reaches this account."""
-        made = boto3.Session
 
         def session(profile_name: str | None = None, region_name: str | None = None) -> Any:
             assert profile_name in (None, "ops")
-            new = made("testing", "testing", region_name=region_name or REGION)
-            new.events.register("before-send", self.respond)
-            return new
+            return _Session(self, region_name)
 
         with patch("boto3.Session", session), patch("time.sleep"):
             yield
+
+
+class _Session:
+    """A session whose clients reach the account; what they load is loaded once for all tests."""
+
+    _shared = boto3.Session("testing", "testing")
+
+    def __init__(self, account: Account, region: str | None) -> None:
+        self._account = account
+        self._region = region
+
+    def client(self, service: str, *, region_name: str | None, config: Any) -> Any:
+        made = self._shared.client(service, region_name=region_name or self._region or REGION, config=config)
+        made.meta.events.register("before-send", self._account.respond)
+        return made
 
 
 class _Raw(io.BytesIO):

@@ -1,0 +1,3 @@
+from tests.policy_engine.sources.live.conftest import account
+
+__all__ = ["account"]
