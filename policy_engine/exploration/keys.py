@@ -7,24 +7,40 @@ with and without.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from math import inf
 
-from policy_engine.scheduler.jobs import Job
+from policy_engine.scheduler.jobs import Job, UpdatePriority
 from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
+
+_NEW, _ENDED, _PHASES = int(Phase.NEW), int(Phase.ENDED), len(Phase)
 
 
 class Keys:
     """Makes keys for the states of one exploration."""
 
     def __init__(
-        self, clock: Clock, open_choices: frozenset[str], named: frozenset[str], *, symmetry: bool, timed: bool
+        self,
+        clock: Clock,
+        open_choices: frozenset[str],
+        named: frozenset[str],
+        *,
+        symmetry: bool,
+        timed: bool,
+        come_at_any_time: bool = False,
     ) -> None:
-        """``named``: jobs that an expectation asks about; they are interchangeable with no other.
+        """Keys for the states that follow from the clock's.
 
-        ``timed``: does it matter when what is under way ends?
+        Args:
+            clock: before anything has happened.
+            open_choices: the choices that may fall differently each time.
+            named: jobs that an expectation asks about; they are interchangeable with no other.
+            symmetry: take interchangeable jobs and shares for one another.
+            timed: does it matter when what is under way ends?
+            come_at_any_time: jobs come in any order.
         """
+        self.come_at_any_time = come_at_any_time
         self.timed = timed
         self.symmetry = symmetry
         self.orders_matter = not {"share_order", "idle_assignment"} <= open_choices
@@ -36,6 +52,46 @@ class Keys:
             for job in clock.jobs
         ]
         self.alike_shares = self._alike_shares(clock) if symmetry and not self.orders_matter else []
+        self.phases_suffice = self._phases_suffice(clock)
+        """With no stop under way, a state is the phases of its jobs, each share's in the order of their places."""
+        self.each_by_itself = not symmetry and not come_at_any_time
+        self.codes, self.order = self._codes(clock)
+        self.in_line = [job for jobs in self.order for job in jobs]
+        in_line = [self.codes[job] for job in self.in_line]
+        self.kinds_stand_together = not (come_at_any_time or self.alike_shares) and in_line == sorted(in_line)
+
+    def _phases_suffice(self, clock: Clock) -> bool:
+        return not (
+            self.orders_matter
+            or self.starts_matter
+            or not self.keeps_place
+            or any(self.counted)
+            or any(job.duration is not None for job in clock.jobs)
+            or any(isinstance(update, UpdatePriority) for update in clock.updates)
+            or clock.timing.queue_latency
+            or clock.policy.job_state_time_limits
+        )
+
+    def _codes(self, clock: Clock) -> tuple[list[int], list[list[int]]]:
+        """A number for each job, the same for interchangeable ones, and each share's jobs in the order of their places.
+
+        Numbers are far enough apart for a phase to be added.
+        """
+        state = clock.state
+        order: list[list[int]] = [[] for _ in state.share_names]
+        for job, share in enumerate(state.share_of):
+            order[share].append(job)
+        order = [sorted(jobs, key=lambda job: self._place(clock, job)) for jobs in order]
+        kinds: dict[Hashable, int] = {}
+        codes = [0] * len(clock.jobs)
+        for share, jobs in enumerate(order):
+            for job in jobs:
+                kind = (None if self.alike_shares else share, self.kind_of[job], state.priority[job])
+                codes[job] = kinds.setdefault(kind, len(kinds) * _PHASES)
+        return codes, order
+
+    def _place(self, clock: Clock, job: int) -> tuple[int, float, int]:
+        return (-clock.state.priority[job], clock.state.submitted[job], job)
 
     def _kind(self, job: Job, named: frozenset[str]) -> Hashable:
         if not self.symmetry or job.name in named:
@@ -68,6 +124,49 @@ class Keys:
 
     def key(self, clock: Clock, memory: Hashable) -> Hashable:
         """The same for two states with the same future, given what the expectations remember."""
+        if self.phases_suffice and not clock.state.claims and not clock.due:
+            return (len(clock.arrivals), len(clock.updates), self.key_of_phases(clock, clock.state.phase), memory)
+        return self._key(clock, memory)
+
+    def key_of_phases(self, clock: Clock, phase: Sequence[Phase]) -> Hashable:
+        """The same for states with the same future, where ``phases_suffice``.
+
+        ``phase`` is that of each job: of the clock, or as it will be when one has ended.
+        """
+        if self.each_by_itself:
+            return bytes(phase)
+        codes = self.codes
+        if self.kinds_stand_together:
+            found = [codes[job] + phase[job] for job in self.in_line if _NEW < phase[job] < _ENDED]
+            found.sort()
+            return tuple(found)
+        order = self.order
+        if self.come_at_any_time:
+            order = [sorted(jobs, key=lambda job: self._place(clock, job)) for jobs in order]
+        shares = [
+            tuple(self._in_one_order([codes[job] + phase[job] for job in jobs if _NEW < phase[job] < _ENDED]))
+            for jobs in order
+        ]
+        for alike in self.alike_shares:
+            ordered = sorted(shares[number] for number in alike)
+            for number, value in zip(alike, ordered, strict=True):
+                shares[number] = value
+        return tuple(shares)
+
+    def _in_one_order(self, codes: list[int]) -> list[int]:
+        """Neighbours of one kind interchanged."""
+        if not self.symmetry or len(codes) < 2:
+            return codes
+        start, kind = 0, codes[0] // _PHASES
+        for end in range(1, len(codes)):
+            if codes[end] // _PHASES != kind:
+                if end - start > 1:
+                    codes[start:end] = sorted(codes[start:end])
+                start, kind = end, codes[end] // _PHASES
+        codes[start:] = sorted(codes[start:])
+        return codes
+
+    def _key(self, clock: Clock, memory: Hashable) -> Hashable:
         state = clock.state
         phase = state.phase
         live = [job for job, at in enumerate(phase) if Phase.NEW < at < Phase.ENDED]
@@ -141,14 +240,14 @@ class Keys:
     @staticmethod
     def _times(clock: Clock) -> Mapping[int, Hashable]:
         """Of each job with an end to come: when, from now, and how much of its work is kept."""
-        valid = {job: at for at, job, stamp in clock.due if stamp == clock.stamp[job]}
-        if not valid:
-            return {}
         timed: dict[int, Hashable] = {
-            job: (at - clock.at, clock.ends_at[job] - clock.at, clock.work_left[job]) for job, at in valid.items()
+            job: (clock.work_left[job],)
+            for job, phase in enumerate(clock.state.phase)
+            if phase is Phase.WAITING and clock.work_left[job] < inf
         }
-        for job, phase in enumerate(clock.state.phase):
-            if phase is Phase.WAITING and clock.work_left[job] < inf:
-                timed[job] = (clock.work_left[job],)
-        timed[-1] = clock.next_instant() - clock.at
+        valid = {job: at for at, job, stamp in clock.due if stamp == clock.stamp[job]}
+        for job, at in valid.items():
+            timed[job] = (at - clock.at, clock.ends_at[job] - clock.at, clock.work_left[job])
+        if valid:
+            timed[-1] = clock.next_instant() - clock.at
         return timed

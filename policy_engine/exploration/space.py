@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, takewhile
 from math import inf
 from time import monotonic
 from typing import Final
 
+from policy_engine.collector import paused
 from policy_engine.exploration.keys import Keys
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
@@ -77,8 +79,6 @@ class Explored:
     """Where the expectation was first found broken; its log is the way there."""
     over: bool = False
     """It is broken because nothing more is to come there."""
-    outcomes: set[Hashable] = field(default_factory=set)
-    """The keys of the states in which nothing is to come; only where they were asked for."""
 
 
 class Space:
@@ -123,11 +123,24 @@ class Space:
         self.shortest = [0.0 if job.duration is None else job.shortest for job in workload.jobs]
         """Least seconds of work of jobs that may end at more than one time."""
         self.checkpoints = sorted(set(watch.checkpoints))
-        self.keys = Keys(self.start, open_choices, watch.named, symmetry=symmetry, timed=not any_time)
+        self.keys = Keys(
+            self.start,
+            open_choices,
+            watch.named,
+            symmetry=symmetry,
+            timed=not any_time,
+            come_at_any_time=arrivals is not None,
+        )
+        self.met: set[Hashable] = set()
+        """States in which a job has just ended, before the pass that follows."""
         self.until = inf if workload.until is None else workload.until
 
-    def explore(self, bounds: Bounds, *, outcomes: bool = False) -> Explored:
+    def explore(self, bounds: Bounds) -> Explored:
         """Breadth first, so that what is found broken is found on a shortest way."""
+        with paused():
+            return self._explore(bounds)
+
+    def _explore(self, bounds: Bounds) -> Explored:
         result = Explored()
         frontier = deque([(self.start, 0)])
         seen = {self._key(self.start)}
@@ -138,9 +151,10 @@ class Space:
             if bounds.spent + result.states >= bounds.max_states:
                 result.bound = f"--max-states {bounds.max_states}"
                 break
-            final = True
+            if self._may_be_over(clock) and self.watch.ended(clock):
+                result.broken, result.over = clock, True
+                return result
             for after, broken in self._successors(clock):
-                final = False
                 result.transitions += 1
                 if result.transitions % 64 == 0 and monotonic() > bounds.until:
                     result.bound = f"--max-seconds {bounds.max_seconds:g}"
@@ -149,26 +163,23 @@ class Space:
                     result.broken = after
                     return result
                 key = self._key(after)
-                if key not in seen:
+                if key in seen:
+                    _let_go(after)
+                else:
                     seen.add(key)
                     frontier.append((after, depth + 1))
-            if self._may_be_over(clock):
-                if self.watch.ended(clock):
-                    result.broken, result.over = clock, True
-                    return result
-                if outcomes and final:
-                    result.outcomes.add(self._key(clock))
         return result
 
     def _key(self, clock: Clock) -> Hashable:
-        waiting_for = sum(1 for at in self.checkpoints if at > clock.at)
+        waiting_for = bisect_right(self.checkpoints, clock.at)
         if self.arrivals is not None:
             waiting_for = self._still_to_come(clock)
         return (waiting_for, self.keys.key(clock, self.watch.memory(clock)))
 
     def _next(self, clock: Clock) -> float:
-        checkpoint = next((at for at in self.checkpoints if at > clock.at), inf)
-        at = min(clock.next_instant(), checkpoint)
+        at = clock.next_instant()
+        if self.checkpoints:
+            at = min(at, next((time for time in self.checkpoints if time > clock.at), inf))
         return at if at < _LATER else inf
 
     def _may_be_over(self, clock: Clock) -> bool:
@@ -177,21 +188,53 @@ class Space:
 
     def _successors(self, clock: Clock) -> Iterator[tuple[Clock, bool]]:
         """Every state after the next thing that happens, and whether it breaks what is expected."""
-        following = min(self._next(clock), self.until)
+        happening = self._happening(clock)
+        for number, (at, ending, coming) in enumerate(happening, start=1):
+            after = clock.copy() if number < len(happening) else clock  # nobody needs this one any more
+            for job in reversed(coming):
+                after.submit_at(job, at)
+            yield from self._after(after, at, ending)
+        if not happening:
+            _let_go(clock)
+
+    def _happening(self, clock: Clock) -> list[tuple[float, int | None, tuple[int, ...]]]:
+        """What may happen next: when, which job ends, and which jobs come; neither is what is due."""
+        due = self._next(clock)
+        following = min(due, self.until)
+        found: list[tuple[float, int | None, tuple[int, ...]]] = []
         for job, earliest in self._may_end(clock):
             at = _between(clock.at, following, earliest)
-            if at is not None:
-                yield from self._after(clock, at, job)
-        at = self._next(clock)
-        if at <= self.until and at < inf:
-            yield from self._after(clock, at, None)
-        for jobs in self._may_come(clock):
-            soon = _between(clock.at, following, 0.0)
-            if soon is not None:
-                coming = clock.copy()
-                for job in reversed(jobs):
-                    coming.submit_at(job, soon)
-                yield from self._after(coming, soon, None)
+            if at is not None and not self._was_met(clock, job, at):
+                found.append((at, job, ()))
+        if due <= self.until and due < inf:
+            found.append((due, None, ()))
+        soon = _between(clock.at, following, 0.0) if self.arrivals is not None else None
+        if soon is not None:
+            found += [(soon, None, jobs) for jobs in self._may_come(clock)]
+        return found
+
+    def _was_met(self, clock: Clock, ending: int, at: float) -> bool:
+        """Has a state been met, before its pass, that is the same as this one when the job has ended?
+
+        What follows from it is known then. Different jobs may have ended last, so this asks only where that is all the
+        same: where the phases of jobs suffice, and nothing is remembered that an end may change.
+        """
+        if not self.keys.phases_suffice or clock.state.claims or clock.due:
+            return False
+        memory = self.watch.memory(clock)
+        phase = list(clock.state.phase)
+        phase[ending] = Phase.ENDED
+        key = (
+            len(clock.arrivals) if self.arrivals is None else self._still_to_come(clock),
+            len(clock.updates),
+            bisect_right(self.checkpoints, at),
+            self.keys.key_of_phases(clock, phase),
+            memory if memory is None else (memory, ending, at - clock.at),
+        )
+        if key in self.met:
+            return True
+        self.met.add(key)
+        return False
 
     def _still_to_come(self, clock: Clock) -> int:
         come = sum(phase is not Phase.NEW for phase in clock.state.phase)
@@ -199,8 +242,6 @@ class Space:
 
     def _may_come(self, clock: Clock) -> Iterator[tuple[int, ...]]:
         """Jobs that may be submitted together next: one of each kind stands for all of them."""
-        if self.arrivals is None:
-            return
         kinds: dict[Hashable, list[int]] = {}
         for job, phase in enumerate(clock.state.phase):
             if phase is Phase.NEW:
@@ -231,11 +272,10 @@ class Space:
                     yield job, clock.work_from[job] + (shortest or 0.0)
 
     def _after(self, clock: Clock, at: float, ending: int | None) -> Iterator[tuple[Clock, bool]]:
-        """The states at rest after what is due at ``at``."""
+        """The states at rest after what is due at ``at``; the clock goes on there."""
         since = len(clock.rows)
-        after = clock.copy()
-        passes = after.pass_over(at, ending)
-        for settled, broken in self._settle(after, at) if passes else [(after, False)]:
+        passes = clock.pass_over(at, ending)
+        for settled, broken in self._settle(clock, at) if passes else [(clock, False)]:
             if not broken and settled.due and settled.due[0][0] <= at and settled.next_instant() <= at:
                 yield from self._after(settled, at, None)  # a job ended at this very instant: all again
             else:
@@ -256,7 +296,9 @@ class Space:
                     other.passes.make(move, at)
                     if self.watch.moved(other, move):
                         yield other, True
-                    elif (key := self._key(other)) not in seen:
+                    elif (key := self._key(other)) in seen:
+                        _let_go(other)
+                    else:
                         seen.add(key)
                         stack.append(other)
                 now.passes.make(moves[0], at)
@@ -265,6 +307,11 @@ class Space:
                     break
             else:
                 yield now, False
+
+
+def _let_go(clock: Clock) -> None:
+    """Clock and pass refer to each other; without this circle they go by themselves, and need no collector."""
+    del clock.passes
 
 
 def with_arrivals(workload: Workload, broken: Clock) -> Workload:
