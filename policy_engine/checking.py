@@ -19,6 +19,7 @@ from policy_engine.sources.loading import Kind, Source, load
 if TYPE_CHECKING:
     # findings do without, and so does a check without a scenario
     from policy_engine.policy import Policy
+    from policy_engine.sources.live import Account
     from policy_engine.workload.scenario import Scenario
 
 Checkable: TypeAlias = "str | Path | Source | Policy"
@@ -123,6 +124,7 @@ def check(
     choices: Choices | None = None,
     severities: Mapping[str, Severity | str] | None = None,
     scenario: Scenario | str | Path | None = None,
+    account: Account | None = None,
 ) -> CheckResult:
     """Check every quota-managed queue of the source, or the one that is named.
 
@@ -133,6 +135,7 @@ def check(
         choices: answers to the open choices; those not given are the scenario's, or else the defaults.
         severities: a user's own severities, by finding id.
         scenario: what is to run on the queue, for the findings QM201 to QM203; it may name the queue.
+        account: the account around a live queue, for the finding QM401.
 
     Raises:
         InputError: the source or the scenario cannot be read, they do not fit each other, the source has no
@@ -146,7 +149,7 @@ def check(
     wanted = planned.queue if queue is None and planned is not None else queue
     is_one = wanted is not None or planned is not None or not read.queues
     views = [read.queue(wanted)] if is_one else list(read.queues)
-    checked = tuple(_check_queue(read.declaration, view, answers, own, planned) for view in views)
+    checked = tuple(_check_queue(read.declaration, view, answers, own, planned, account) for view in views)
     strays = [] if is_one else list(_stray_subjects(read.declaration, answers))
     findings = [f for one in checked for f in one.findings] + [f for subject in strays for f in find(subject, own)]
     return CheckResult(read, answers, checked, _each_once(findings))
@@ -186,8 +189,9 @@ def _check_queue(
     choices: Choices,
     severities: Mapping[str, Severity],
     scenario: Scenario | None,
+    account: Account | None,
 ) -> CheckedQueue:
-    subject = Subject(declaration, view, view.shares, choices)
+    subject = Subject(declaration, view, view.shares, choices, account=account)
     # nothing can be planned on a policy that cannot be made; its findings say why
     if scenario is not None and (policy := CheckedQueue(view, choices, ()).policy) is not None:
         subject = replace(subject, plan=Planned(scenario, policy, scenario.workload(policy), choices))

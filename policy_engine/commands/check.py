@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from policy_engine.commands.options import pairs, policy_options, publish, report_options
 from policy_engine.program import FAILS, HOLDS
+
+if TYPE_CHECKING:
+    from policy_engine.sources.live import Account
 
 
 @click.command(short_help="Guarantees, who can stop whose jobs, findings.")
@@ -31,6 +35,9 @@ from policy_engine.program import FAILS, HOLDS
 @click.option(
     "--scenario", type=click.Path(), metavar="FILE", help="Also find what its jobs and the policy come to together."
 )
+@click.option(
+    "--account", is_flag=True, help="Of a live queue: hold all queues of the account against its training quotas."
+)
 @report_options
 def check(
     policy: str,
@@ -39,6 +46,7 @@ def check(
     fail_on: str,
     severities: dict[str, str],
     scenario: str | None,
+    account: bool,
     form: str,
     **files: Path | None,
 ) -> int:
@@ -48,6 +56,7 @@ def check(
     Example:
       policy-engine check cdk.out
       policy-engine check template.yaml --parameter Instances=8 --fail-on warning
+      policy-engine check queue:gpu-training --account
     """  # noqa: D301
     import policy_engine
     from policy_engine.findings import Severity
@@ -55,7 +64,19 @@ def check(
     from policy_engine.sources import load
 
     source = load(policy, parameters=parameters)
-    result = policy_engine.check(source, queue=queue, severities=severities, scenario=scenario)
+    around = _account(policy) if account else None
+    result = policy_engine.check(source, queue=queue, severities=severities, scenario=scenario, account=around)
     threshold = Severity(fail_on)
     publish(CheckReport(source, result, threshold), form, files)
     return FAILS if result.failed(threshold) else HOLDS
+
+
+def _account(policy: str) -> Account:
+    """The account around a live queue. Raises InputError for what is none."""
+    from policy_engine.errors import InputError
+    from policy_engine.sources.live import access_of, read_account
+    from policy_engine.sources.loading import LIVE
+
+    if not policy.startswith(LIVE):
+        raise InputError("--account needs a live queue (queue:NAME or queue:ARN)", file=policy)
+    return read_account(access_of(policy))

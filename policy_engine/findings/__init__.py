@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from policy_engine.findings import changing, operation, service, sharing, unknown, values, workload
+from policy_engine.findings import account, changing, operation, service, sharing, unknown, values, workload
 from policy_engine.findings.finding import Finding, reported
 from policy_engine.findings.rule import Found, Rule, Severity
 from policy_engine.findings.subject import Planned, Subject
 
 __all__ = ["RULES", "Finding", "Found", "Planned", "Rule", "Severity", "Subject", "find"]
 
-_MODULES: Final = (unknown, values, service, sharing, operation, workload, changing)
+_MODULES: Final = (unknown, values, service, sharing, operation, workload, changing, account)
 RULES: Final[tuple[Rule, ...]] = tuple(
     sorted(
         (value for module in _MODULES for value in vars(module).values() if isinstance(value, Rule)),

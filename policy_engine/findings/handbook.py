@@ -18,7 +18,8 @@ warning with `--fail-on warning`.
 
 The findings from [QM201](#qm201) on need a scenario as well: `policy-engine check POLICY --scenario FILE`, or
 `check(policy, scenario="FILE")` in Python. Those from [QM301](#qm301) on are about a change, and it is
-`policy-engine compare OLD NEW` that [finds them](comparing.md).
+`policy-engine compare OLD NEW` that [finds them](comparing.md). Those from
+[QM401](#qm401) on are about the account around a live queue: `policy-engine check queue:NAME --account`.
 
 A rule says nothing about what it cannot know: a value that is known only at deployment is reported as
 [QM000](#qm000), and the rules that need it are skipped for it.

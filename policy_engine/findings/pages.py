@@ -49,6 +49,9 @@ PARAMETERS: Final = Page(
     "CloudFormation User Guide, Parameters",
     f"{_DOCS}/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html",
 )
+SERVICE_QUOTAS: Final = Page(
+    "AWS General Reference, Amazon SageMaker AI endpoints and quotas", f"{_DOCS}/general/latest/gr/sagemaker.html"
+)
 CHECKPOINTS: Final = Page(
     "SageMaker AI Developer Guide, Checkpoints", f"{_DOCS}/sagemaker/latest/dg/model-checkpoints.html"
 )

@@ -1,7 +1,6 @@
 """The commands on live queues, as a user runs them."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -156,3 +155,34 @@ def test_a_scenario_may_name_the_live_queue(account: Account, folder: Path) -> N
 def test_help_says_that_aws_is_asked() -> None:
     assert "AWS is asked where a live queue is named, and never changed." in " ".join(run("--help").stdout.split())
     assert {"import", "history", "drift", "watch"} <= set(main.commands)
+
+
+# --- the account ----------------------------------------------------------------------------------
+
+
+def test_check_account_holds_all_environments_against_the_quota(account: Account) -> None:
+    account.environments += [account.environment(f"more{number}", 3) for number in range(3)]
+    account.quotas |= {f"other {number}": 1.0 for number in range(3)} | {"ml.g5.xlarge for spot training job usage": 1}
+    result = run("check", "queue:training", "--account", "--fail-on", "warning", "--format", "json")
+    [found] = [found for found in json.loads(result.stdout)["findings"] if found["id"] == "QM401"]
+    assert result.exit_code == 1
+    assert found["message"] == (
+        "the environments have 12 ml.g5.xlarge (gpus 3, more0 3, more1 3, more2 3), and the account may train on 10"
+    )
+    assert account.asked["servicequotas:ListServiceQuotas"] == 3
+
+
+def test_check_account_says_which_action_is_missing(account: Account) -> None:
+    account.refuse["ListServiceQuotas"] = [RefusalError("AccessDeniedException", "", 403)]
+    result = run("check", "queue:training", "--account")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the credentials lack servicequotas:ListServiceQuotas;" in result.stderr
+
+
+@pytest.mark.usefixtures("account")
+def test_check_account_is_of_a_live_queue() -> None:
+    result = run("check", "policy.yaml", "--account")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "policy.yaml: --account needs a live queue (queue:NAME or queue:ARN)\n",
+    )

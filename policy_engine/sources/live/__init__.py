@@ -7,7 +7,7 @@ botocore is loaded when a client is made.
 from policy_engine.sources.live.access import Access, Reach, reaching
 from policy_engine.sources.live.jobs import ENDED, HOLDING, STATES, WAITING, describe_job, list_jobs, queue_snapshot
 from policy_engine.sources.live.pace import Pace
-from policy_engine.sources.live.queue import LiveQueue, open_queue
+from policy_engine.sources.live.queue import LiveQueue, access_of, open_queue
 from policy_engine.sources.live.quotas import Account, Environment, list_environments, read_account, training_quotas
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "LiveQueue",
     "Pace",
     "Reach",
+    "access_of",
     "describe_job",
     "list_environments",
     "list_jobs",

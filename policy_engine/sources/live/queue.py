@@ -134,13 +134,8 @@ def open_queue(source: str, *, session: Any = None) -> LiveQueue:
     Raises:
         InputError: it is no queue's name, there is no such queue, it is not quota-managed, or AWS cannot be asked.
     """
-    named = source.partition(":")[2]
-    matched = _ARN.fullmatch(named)
-    access = Access(source, None if matched is None else matched["region"], session)
-    if matched is None and not _NAME.fullmatch(named):
-        what = f"{named!r} is no name of a job queue (1 to 128 letters, digits, - and _)" if named else "names no queue"
-        raise access.error(f"{what}; expected queue:NAME or queue:arn:aws:batch:REGION:ACCOUNT:job-queue/NAME")
-    queue = _described(access, named)
+    access = access_of(source, session=session)
+    queue = _described(access, _named(source))
     policy = _quota_policy(access, queue)
     environments = _environments(access, queue)
     shares = list(access.pages("batch", "ListQuotaShares", "quotaShares", jobQueue=queue["jobQueueArn"]))
@@ -153,6 +148,22 @@ def open_queue(source: str, *, session: Any = None) -> LiveQueue:
         tuple(share for share in shares if share.get("status") not in _GOING),
         tuple(str(share["quotaShareName"]) for share in shares if share.get("status") in _GOING),
     )
+
+
+def _named(source: str) -> str:
+    """The queue's name or ARN."""
+    return source.partition(":")[2]
+
+
+def access_of(source: str, *, session: Any = None) -> Access:
+    """Calls on behalf of a live queue, in the region of its ARN. Raises InputError where it is no queue's name."""
+    named = _named(source)
+    matched = _ARN.fullmatch(named)
+    access = Access(source, None if matched is None else matched["region"], session)
+    if matched is None and not _NAME.fullmatch(named):
+        what = f"{named!r} is no name of a job queue (1 to 128 letters, digits, - and _)" if named else "names no queue"
+        raise access.error(f"{what}; expected queue:NAME or queue:arn:aws:batch:REGION:ACCOUNT:job-queue/NAME")
+    return access
 
 
 def _environments(access: Access, queue: _Told) -> tuple[_Told, ...]:

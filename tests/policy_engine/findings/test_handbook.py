@@ -21,6 +21,7 @@ SPECIFIED = {
     "QM301": Severity.ERROR,
     "QM302": Severity.ERROR,
     "QM303": Severity.WARNING,
+    "QM401": Severity.WARNING,
 }
 
 
