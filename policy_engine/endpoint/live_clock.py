@@ -110,7 +110,7 @@ class LiveClock(Clock):
             self.state.set_priority(job, priority)
             self.changed = True
 
-    def terminate(self, job: int, reason: str) -> None:
+    def terminate(self, job: int, reason: str | None) -> None:
         """TerminateServiceJob; of a job that has ended it changes nothing."""
         if job in self.submitted:
             self.submitted.remove(job)

@@ -33,7 +33,8 @@ def wanted_job(request: Mapping[str, Any], at: float, default_duration: float) -
     """
     payload = _payload(request[_PAYLOAD])
     tags = request.get("tags") or {}
-    duration = _tagged_duration(tags) or _longest_run(payload) or default_duration
+    told = (_tagged_duration(tags), _longest_run(payload))
+    duration = next((seconds for seconds in told if seconds is not None), default_duration)
     timeout = (request.get("timeoutConfig") or {}).get("attemptDurationSeconds")
     if timeout is not None:
         require(whole_number_problem(timeout, 1), "timeoutConfig.attemptDurationSeconds")
@@ -112,8 +113,8 @@ def _tagged_duration(tags: Mapping[str, str]) -> float | None:
         seconds = parse_duration(tags[DURATION_TAG])
     except ValueError as error:
         raise ClientError(f"tags[{DURATION_TAG!r}]: {error}") from None
-    if not 0 < seconds <= _MOST:
-        raise ClientError(f"tags[{DURATION_TAG!r}]: {tags[DURATION_TAG]!r} is out of range: more than 0 is allowed")
+    if not 0 <= seconds <= _MOST:
+        raise ClientError(f"tags[{DURATION_TAG!r}]: {tags[DURATION_TAG]!r} is out of range: 0 to {_MOST} s is allowed")
     return seconds
 
 
