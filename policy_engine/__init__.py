@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from policy_engine.policy import Policy
     from policy_engine.replaying import ReplayOptions, ReplayResult, Spreading, Sweep, replay, sweep
     from policy_engine.running import (
+        ComparisonResult,
         ExplanationResult,
         ProofResult,
         SimulationResult,
         VerificationResult,
+        compare,
         explain,
         prove,
         simulate,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from policy_engine.scheduler.choices import Choices
     from policy_engine.simulation import Run
     from policy_engine.sources import Source, load_policy
+    from policy_engine.suggesting import Goals, Suggestion, suggest
     from policy_engine.workload.history import History, load_map, read_history
     from policy_engine.workload.scenario import Scenario, load_scenario
 
@@ -39,7 +42,9 @@ __all__ = [
     "Answer",
     "CheckResult",
     "Choices",
+    "ComparisonResult",
     "ExplanationResult",
+    "Goals",
     "History",
     "InputError",
     "JobOutcome",
@@ -55,11 +60,13 @@ __all__ = [
     "Source",
     "Spreading",
     "Sweep",
+    "Suggestion",
     "UndecidedError",
     "Verdict",
     "VerificationResult",
     "__version__",
     "check",
+    "compare",
     "explain",
     "load_map",
     "load_policy",
@@ -68,6 +75,7 @@ __all__ = [
     "read_history",
     "replay",
     "simulate",
+    "suggest",
     "sweep",
     "verify",
 ]
@@ -80,10 +88,12 @@ _MODULES: Final = {
     "policy": ("Policy",),
     "replaying": ("ReplayOptions", "ReplayResult", "Spreading", "Sweep", "replay", "sweep"),
     "running": (
+        "ComparisonResult",
         "ExplanationResult",
         "ProofResult",
         "SimulationResult",
         "VerificationResult",
+        "compare",
         "explain",
         "prove",
         "simulate",
@@ -92,6 +102,7 @@ _MODULES: Final = {
     "scheduler.choices": ("Choices",),
     "simulation": ("Run",),
     "sources": ("Source", "load_policy"),
+    "suggesting": ("Goals", "Suggestion", "suggest"),
     "workload.history": ("History", "load_map", "read_history"),
     "workload.scenario": ("Scenario", "load_scenario"),
 }

@@ -1,4 +1,4 @@
-"""Which of a command's arguments is the policy, and which are scenarios."""
+"""Which of a command's arguments is the policy, which are scenarios, and which are job histories."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ def apart(arguments: Sequence[str]) -> tuple[str | None, Sequence[str]]:
     if not others:
         raise InputError("is a policy; give a scenario after it", file=first)
     return first, others
+
+
+def is_scenario(argument: str) -> bool:
+    """Is the file a scenario, rather than a job history? By its keys where it may be either; else by its name.
+
+    Raises InputError where it cannot be read.
+    """
+    suffix = Path(argument).suffix.lower()
+    if suffix != ".json":
+        return suffix in (".yaml", ".yml")
+    try:
+        data = read(argument).data
+    except InputError:
+        return False  # JSON lines, as AWS's command writes them page by page
+    return isinstance(data, dict) and not _OF_SCENARIO.isdisjoint(data)
 
 
 def is_policy(argument: str, *, in_doubt: bool) -> bool:

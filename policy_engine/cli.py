@@ -8,6 +8,7 @@ import click
 
 from policy_engine._version import __version__
 from policy_engine.commands.check import check
+from policy_engine.commands.compare import compare
 from policy_engine.commands.drift import drift
 from policy_engine.commands.explain import explain
 from policy_engine.commands.history import history
@@ -16,16 +17,13 @@ from policy_engine.commands.replay import replay
 from policy_engine.commands.schema import schema
 from policy_engine.commands.serve import serve
 from policy_engine.commands.simulate import simulate
+from policy_engine.commands.suggest import suggest
 from policy_engine.commands.sweep import sweep
 from policy_engine.commands.verify import verify
 from policy_engine.commands.watch import watch
 from policy_engine.program import NAME, Program
 
-NOT_BUILT: Final = (
-    "compare",
-    "suggest",
-    "conform",
-)
+NOT_BUILT: Final = ("conform",)
 
 
 @click.group(
@@ -48,5 +46,20 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (check, simulate, verify, explain, replay, sweep, import_, history, drift, watch, schema, serve):
+for _command in (
+    check,
+    simulate,
+    verify,
+    explain,
+    compare,
+    replay,
+    sweep,
+    suggest,
+    import_,
+    history,
+    drift,
+    watch,
+    schema,
+    serve,
+):
     main.add_command(_command)

@@ -1,4 +1,4 @@
-"""Runs a scenario under a policy, wherever the two come from: ``simulate``, ``verify`` and ``explain``."""
+"""Runs a scenario under a policy, wherever the two come from: ``simulate``, ``verify``, ``explain``, ``compare``."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ from policy_engine.workload.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
     # what other commands do without
+    from policy_engine.comparison import Comparison, FailOn
     from policy_engine.explaining import Explanation
-
-if TYPE_CHECKING:
+    from policy_engine.replaying import ReplayOptions
     from policy_engine.report.proof import ProofReport
+    from policy_engine.workload.history import History
 
 # Reports take longer to load than a scenario takes to run, so they are loaded where one is written.
 
@@ -386,6 +387,120 @@ def prove(
     workloads = Workloads(jobs, tuple(sizes), tuple(priorities))
     shown = verdict(found, named)
     return ProofResult(ProofReport(source, ready, workloads, shown, opened, answers, timing, broken))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """What a change does, and for whom."""
+
+    comparison: Comparison
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Share to ``same``, ``better``, ``worse`` or ``mixed``; a share that was renamed has its old name."""
+        return {share.name: share.word.value for share in self.comparison.shares}
+
+    @property
+    def is_destructive(self) -> bool:
+        """Does it end jobs, or is it refused, and nobody accepted that?"""
+        return bool(self.comparison.destructive)
+
+    def failed(self, fail_on: FailOn | str = "worse") -> bool:
+        """Is it ``worse`` or ``destructive``? The command exits with 1 then.
+
+        Raises InputError where it cannot be said, as a value is unknown until deployment.
+        """
+        from policy_engine.comparison import FailOn
+
+        return self.comparison.failed(FailOn(fail_on))
+
+    def to_dict(self, fail_on: FailOn | str | None = None) -> dict[str, Any]:
+        """The result as the data of its JSON."""
+        from policy_engine.comparison import FailOn
+        from policy_engine.report.comparison import ComparisonReport
+
+        return ComparisonReport(self.comparison, None if fail_on is None else FailOn(fail_on)).data()
+
+    def to_json(self) -> str:
+        """The result as JSON."""
+        from policy_engine.report import json
+
+        return json.text(self.to_dict())
+
+
+def compare(
+    old: PolicySource,
+    new: PolicySource,
+    *,
+    scenario: str | Path | Scenario | None = None,
+    history: str | Path | History | None = None,
+    replaying: ReplayOptions | None = None,
+    held: Scenario | None = None,
+    intends: Sequence[str] = (),
+    choices: Choices | None = None,
+    queue: str | None = None,
+    new_queue: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> ComparisonResult:
+    """Say what changes from one policy to another, what that ends, and who loses by it.
+
+    Args:
+        old: the policy as it is: as in ``simulate``.
+        new: the policy as it is to be.
+        scenario: jobs to run under both.
+        history: real jobs to replay under both.
+        replaying: how; None for the defaults of ``replay``.
+        held: the jobs that the queue holds now, for what becomes of them.
+        intends: names of the shares that the change is meant for; none: all whose declaration changes.
+        choices: answers to the open choices; None for the scenario's, or else the defaults.
+        queue: name, logical id or construct path of the queue in both, where there are several.
+        new_queue: the same in ``new`` alone.
+        parameters: values of the templates' parameters; each goes to the template that has it.
+        progress: told what is done, and the part of it that is done.
+
+    Raises:
+        InputError: a source cannot be read; there are several queues; a share is intended that neither has; jobs are
+            given and a policy has an unknown value or no place for them.
+        UndecidedError: as in ``simulate``.
+    """
+    from policy_engine.comparison import Asked, compare_sources
+    from policy_engine.replaying import ReplayOptions
+    from policy_engine.workload.history import read_history
+
+    sources = _two_sources(old, new, parameters or {})
+    asked = Asked(
+        choices,
+        tuple(intends),
+        load_scenario(scenario) if isinstance(scenario, str | Path) else scenario,
+        read_history(history) if isinstance(history, str | Path) else history,
+        replaying or ReplayOptions(),
+        held,
+    )
+    return ComparisonResult(compare_sources(*sources, asked, queue=queue, new_queue=new_queue, progress=progress))
+
+
+def _two_sources(old: PolicySource, new: PolicySource, parameters: Mapping[str, str]) -> tuple[Source, Source]:
+    """Both read, each with the parameters that it has. Raises InputError for one that neither has."""
+    sources: list[Source] = []
+    refused: list[dict[str, InputError]] = []
+    for policy in (old, new):
+        given, errors = dict(parameters), {}
+        while True:
+            try:
+                sources.append(_source(policy, given))
+                break
+            except InputError as error:
+                name = (error.key or "").removeprefix("--parameter ")
+                if name not in given:
+                    raise
+                errors[name] = error
+                del given[name]
+        refused.append(errors)
+    for name in parameters:
+        if all(name in errors for errors in refused):
+            raise refused[1][name]
+    return sources[0], sources[1]
 
 
 def _check_numbers(**given: tuple[int, int | None, Sequence[int]]) -> None:

@@ -6,10 +6,10 @@ Reference (API) pages ``UpdateQuotaShare``, ``UpdateJobQueue``, ``UpdateServiceE
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from policy_engine.changes.pairing import Pair, Pairs, R
 from policy_engine.policy import UNLIMITED, SharingStrategy, State
@@ -231,11 +231,16 @@ def _borrowing(share: QuotaShare) -> Value:
 def _tags(value: Raw) -> Value:
     """As text; their order means nothing."""
     if isinstance(value, dict):
-        return ", ".join(sorted(f"{key}={_told(text)}" for key, text in value.items())) or None
+        return _listed(value.items())
     if isinstance(value, list):
-        pairs = [(tag.get("Key"), tag.get("Value")) if isinstance(tag, dict) else (tag, None) for tag in value]
-        return ", ".join(sorted(f"{_told(key)}={_told(text)}" for key, text in pairs)) or None
+        return _listed((tag.get("Key"), tag.get("Value")) if isinstance(tag, dict) else (tag, None) for tag in value)
     return _text(value)
+
+
+def _listed(pairs: Iterable[tuple[Any, Any]]) -> str | None:
+    """Without those that AWS sets itself, as CloudFormation does on all that it makes."""
+    texts = ((_told(key), _told(text)) for key, text in pairs)
+    return ", ".join(sorted(f"{key}={text}" for key, text in texts if not key.startswith("aws:"))) or None
 
 
 # --- what it does to jobs that are there ----------------------------------------------------------

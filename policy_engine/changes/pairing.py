@@ -44,11 +44,8 @@ class Pairs:
     environments: tuple[Pair[ServiceEnvironment], ...]
     shares: tuple[Pair[QuotaShare], ...]
     """In the order of the old declaration; new ones after them."""
-
-    @property
-    def by_logical_id(self) -> bool:
-        """Are both sides templates, which CloudFormation compares by logical id?"""
-        return self.old.ready is None and self.new.ready is None
+    by_logical_id: bool
+    """Are both sides templates, which CloudFormation compares by logical id?"""
 
     @property
     def policy(self) -> Pair[SchedulingPolicy]:
@@ -62,14 +59,13 @@ class Pairs:
         return {old.label: new.label for old, new in both if old and new and old.label != new.label}
 
 
-def paired(old: QueueDeclaration, new: QueueDeclaration) -> Pairs:
-    """The two declarations, resource by resource."""
-    by_id = old.ready is None and new.ready is None
+def paired(old: QueueDeclaration, new: QueueDeclaration, *, by_id: bool) -> Pairs:
+    """The two declarations, resource by resource; ``by_id`` where both are templates."""
     environments = _by(old.environments, new.environments, "logical_id") if by_id else ()
     if not by_id or len(old.environments) == len(new.environments) == 1:
         environments = tuple(Pair(a, b) for a, b in zip(old.environments, new.environments, strict=False))
     shares = _by(old.shares, new.shares, "logical_id" if by_id else "label")
-    return Pairs(old, new, environments, _without_strays(shares, by_id=by_id))
+    return Pairs(old, new, environments, _without_strays(shares, by_id=by_id), by_id)
 
 
 def _by(old: tuple[R, ...], new: tuple[R, ...], key: str) -> tuple[Pair[R], ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from policy_engine.changes import Change, Danger, Pairs, changes, dangers, paired
 from policy_engine.comparison.choosing import views
@@ -19,7 +20,7 @@ from policy_engine.errors import InputError
 from policy_engine.findings import Finding, Severity, Subject, find
 from policy_engine.replaying import ReplayOptions
 from policy_engine.scheduler.choices import Choices
-from policy_engine.sources import Source
+from policy_engine.sources import Kind, Source
 from policy_engine.sources.declaration import Ignored, Place, QueueDeclaration, QuotaShare
 from policy_engine.workload.history import History
 from policy_engine.workload.scenario import Scenario
@@ -35,6 +36,10 @@ class FailOn(StrEnum):
     """A share loses a guarantee, an expectation that held fails, or the change is destructive."""
     DESTRUCTIVE = "destructive"
     """Jobs end, or AWS Batch refuses the change."""
+
+
+_TEMPLATES: Final = frozenset({Kind.TEMPLATE, Kind.ASSEMBLY})
+"""What CloudFormation compares by logical id."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +194,7 @@ def compare_sources(
     scenario = asked.scenario
     if queue is None and new_queue is None and scenario is not None:
         queue = scenario.queue
-    pairs = paired(*views(old, new, queue, new_queue))
+    pairs = paired(*views(old, new, queue, new_queue), by_id=all(source.kind in _TEMPLATES for source in (old, new)))
     choices = asked.choices or (scenario.choices() if scenario is not None else Choices())
     found = dangers(pairs)
     findings, new_findings = _findings(old, new, pairs, found, choices)

@@ -191,7 +191,7 @@ def _guaranteed(difference: Difference) -> str:
 
 
 def _reachable(difference: Difference) -> str:
-    return f"can reach {difference.new:,} {difference.unit}, not {difference.old:,}; a larger job never runs"
+    return f"can reach {difference.new:,} {difference.unit}, not {difference.old:,}, and so can its largest job"
 
 
 def _at_once(difference: Difference) -> str:

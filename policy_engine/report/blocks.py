@@ -146,6 +146,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Blocks side by side where there is room, each under its title: before and after."""
+
+    parts: Sequence[tuple[str, Sequence[Block]]]
+    kind: ClassVar[str] = "columns"
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Blocks that are folded away until somebody opens them."""
 
@@ -154,7 +162,7 @@ class Details:
     kind: ClassVar[str] = "details"
 
 
-Block: TypeAlias = Table | Text | Listing | Facts | Figure | Legend | Lane | Group | Details
+Block: TypeAlias = Table | Text | Listing | Facts | Figure | Legend | Lane | Group | Columns | Details
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class CheckReport:
 
     def findings(self) -> list[Result]:
         """Every finding at its place, ignored ones as suppressed."""
-        return [_result(finding, self.source.name) for finding in self.result.findings]
+        return [result(finding, self.source.name) for finding in self.result.findings]
 
 
 def _counted(findings: Iterable[Finding]) -> str:
@@ -254,7 +254,8 @@ def _ignored(finding: Finding) -> list[str]:
     return [f"ignored because {finding.ignored_because}"] if finding.is_ignored else []
 
 
-def _result(finding: Finding, source: str) -> Result:
+def result(finding: Finding, source: str) -> Result:
+    """A finding as SARIF has it; ``source`` is the file of one that has none."""
     rule = finding.rule
     line, column = finding.place.position or (None, None)
     return Result(

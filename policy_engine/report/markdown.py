@@ -12,6 +12,7 @@ from policy_engine.report.blocks import (
     Badge,
     Block,
     Cell,
+    Columns,
     Details,
     Facts,
     Group,
@@ -111,6 +112,10 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
         elif isinstance(block, Group):
             yield from ("", f"#### {markdown(block.title)}")
             yield from _blocks(block.blocks)
+        elif isinstance(block, Columns):
+            for title, below in block.parts:
+                yield from ("", f"*{markdown(title)}*")
+                yield from _blocks(below)
         elif isinstance(block, Details):
             yield from _folded(block.summary, block.blocks)
 
@@ -126,7 +131,8 @@ def _listing(listing: Listing) -> Iterator[str]:
     """Fenced with more backticks than there are in it, so that nothing in it ends the fence."""
     lines = [visible_line(line) for line in listing.lines]
     fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
-    yield from ("", f"*{markdown(listing.caption)}*", "", f"{fence}text", *lines, fence)
+    caption = ("", f"*{markdown(listing.caption)}*") if listing.caption else ()
+    yield from (*caption, "", f"{fence}text", *lines, fence)
 
 
 def _table(table: Table) -> Iterator[str]:

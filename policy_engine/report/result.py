@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from policy_engine.report.blocks import Page
+    from policy_engine.report.both import Both
     from policy_engine.report.junit import Suite
     from policy_engine.report.sarif import Result
     from policy_engine.report.story import Story
@@ -27,8 +28,8 @@ class Report(Protocol):
         """The answer alone; ``stories`` tell the rest, with charts where the format has them."""
         ...
 
-    def stories(self) -> Sequence[tuple[str, Story]]:
-        """A title and a run for each that was made."""
+    def stories(self) -> Sequence[tuple[str, Story | Both]]:
+        """A title and a run for each that was made, or two to be shown beside each other."""
         ...
 
     def data(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from policy_engine.explaining import About, Because, Fate, What
 from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
+from policy_engine.report.comparison_schema import comparison_properties
 from policy_engine.report.json import SCHEMA
 from policy_engine.report.replay_schema import replay_properties, sweep_properties
 from policy_engine.scheduler.choices import BY_NAME, Choices
@@ -51,6 +52,7 @@ def result_schema() -> Schema:
                 "explanation",
                 "replay",
                 "sweep",
+                "comparison",
             )
         ],
         "$defs": {
@@ -62,6 +64,7 @@ def result_schema() -> Schema:
             "explanation": _explanation(),
             "replay": _replay(),
             "sweep": _sweep(),
+            "comparison": _comparison(),
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),
@@ -226,6 +229,11 @@ def _sweep() -> Schema:
         },
         "Of many replays.",
     )
+
+
+def _comparison() -> Schema:
+    verdict = {"enum": ["holds", "fails", None], "description": "By --fail-on; null: not asked, or not to be said."}
+    return _object({**_head("compare", verdict), **comparison_properties(), **_tail()}, "Times are seconds.")
 
 
 # --- its parts -----------------------------------------------------------------------------------

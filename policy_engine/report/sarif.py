@@ -86,7 +86,7 @@ def render(results: Sequence[Result], page: Page) -> str:
 
 def _read(page: Page) -> str:
     """The policies that were read."""
-    return visible(", ".join(dict.fromkeys(place for word, place in page.sources if word == "policy")))
+    return visible(", ".join(dict.fromkeys(place for word, place in page.sources if word in ("policy", "new"))))
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from policy_engine.report.blocks import (
     Badge,
     Block,
     Cell,
+    Columns,
     Details,
     Facts,
     Group,
@@ -85,7 +86,7 @@ def _heading(title: str) -> Styled:
 def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
     """Charts and their legends are for the page; everything else is shown, folded or not."""
     for number, block in enumerate(blocks):
-        if number and isinstance(block, Table | Listing | Group):
+        if number and isinstance(block, Table | Listing | Group | Columns):
             yield ""
         if isinstance(block, Table | Listing):
             if block.caption:
@@ -95,11 +96,18 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
             yield _facts(block.pairs, width)
         elif isinstance(block, Text):
             yield Styled(visible(block.text))
-        elif isinstance(block, Group):
-            yield _heading(block.title)
-            yield from _blocks(block.blocks, width)
-        elif isinstance(block, Details):
-            yield from _blocks(block.blocks, width)
+        elif isinstance(block, Group | Columns | Details):
+            for title, below in _below(block):
+                if title:
+                    yield _heading(title)
+                yield from _blocks(below, width)
+
+
+def _below(block: Group | Columns | Details) -> Sequence[tuple[str, Sequence[Block]]]:
+    """The blocks in it, with their titles."""
+    if isinstance(block, Columns):
+        return block.parts
+    return [(block.title if isinstance(block, Group) else "", block.blocks)]
 
 
 def _table(table: Table, width: int) -> Grid:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from policy_engine.report import tables
 from policy_engine.report.blocks import Block, Group, Page, Section
+from policy_engine.report.both import Both
 from policy_engine.report.check import promises
+from policy_engine.report.html.beside import beside
 from policy_engine.report.html.lanes import lanes
 from policy_engine.report.result import Report
 from policy_engine.report.story import Story
@@ -19,6 +21,9 @@ def assembled(report: Report) -> Page:
     stories = report.stories()
     happened: list[Section] = []
     for title, story in stories:
+        if isinstance(story, Both):
+            happened.append(Section(story.old.ident, title, list(beside(story))))
+            continue
         parts = [*_parts(story)]
         if len(stories) == 1:
             sections = [Section(f"{story.ident}-{part.title.lower()}", part.title, part.blocks) for part in parts]
@@ -39,10 +44,15 @@ def _parts(story: Story) -> Iterator[Group]:
     yield Group("Events", list(tables.log(story)))
 
 
-def _policies(stories: list[Story]) -> Iterator[Section]:
+def _policies(stories: list[Story | Both]) -> Iterator[Section]:
     """Each policy once, under the choices of the first run that it was used in."""
     seen: list[Story] = []
     for story in stories:
+        if isinstance(story, Both):
+            sides = ((f"The policy {word}", side) for word, side in (("before", story.old), ("after", story.new)))
+            for title, side in sides:
+                yield Section(f"policy-{side.ident}", title, list(promises(side.run.policy, side.run.choices)))
+            return  # all pairs are of the same two policies
         if any(story.run.policy == earlier.run.policy for earlier in seen):
             continue
         seen.append(story)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -25,7 +25,7 @@ MOST_MARKS: Final = 100
 """More preemptions of one share are not marked one by one."""
 MOST_TOLD: Final = 12
 """A chart of more spans or jobs is described by its extremes."""
-_WIDTHS: Final = {"wide": 680, "narrow": 280}
+WIDTHS: Final = {"wide": 680, "narrow": 280}
 
 ENDS: Final = {
     "finished": "finished",
@@ -64,9 +64,9 @@ JOB_LEGEND: Final = {
 
 def lanes(story: Story) -> Iterator[Block]:
     """The legend, the queue as a whole, every share, and a word on what is left out."""
-    drawing = _Drawing(story)
+    drawing = Drawing(story)
     shown = most_telling(story.jobs, MOST_JOBS)
-    yield from drawing.legends(shown)
+    yield from legends(drawing.seen(), drawing.drawn(shown))
     if not drawing.axis.is_to_scale:
         yield Text(
             f"Time is not to scale: things happen at {len(drawing.axis.stops)} instants, and all stretches between"
@@ -90,27 +90,37 @@ def time_axis(story: Story) -> TimeAxis:
     return TimeAxis.of(instants, start, max(story.run.end, start + 1))
 
 
-class _Drawing:
+def legends(seen: Container[str], drawn: Container[str]) -> Iterator[Legend]:
+    """What the colours, patterns and shapes that there are to see mean."""
+    yield Legend([(key, words) for key, words in LEGEND.items() if key in seen])
+    jobs = [(key, words) for key, words in JOB_LEGEND.items() if key in drawn]
+    if jobs:
+        yield Legend(jobs)
+
+
+class Drawing:
     """Draws the lanes of one run on one time axis."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: Story, axis: TimeAxis | None = None, widths: Mapping[str, int] = WIDTHS) -> None:
         self.story = story
         self.run = story.run
-        self.axis = time_axis(story)
+        self.axis = time_axis(story) if axis is None else axis
+        self.widths = widths
         self.demand = {job.name: job.demand for job in self.run.workload.jobs}
 
-    def legends(self, shown: Sequence[JobOutcome]) -> Iterator[Legend]:
-        """What of the colours, patterns and shapes there is to see."""
+    def seen(self) -> set[str]:
+        """What of the colours and patterns of capacity there is to see."""
         seen = {"limit"} | ({"stop"} if any(job.preemptions for job in self.story.jobs) else set())
         for timeline in self.story.timelines.values():
             for course in timeline.shares.values():
                 seen |= {band for band, peak in zip(BANDS, course.peaks, strict=True) if peak}
             seen |= {"unallocated"} if timeline.queue.peaks[BANDS.index("unallocated")] else set()
-        yield Legend([(key, words) for key, words in LEGEND.items() if key in seen])
-        drawn = {part.kind for job in shown for part in _spans(0, job, self.axis.end)}
-        drawn |= {end.kind for job in shown for end in _ends(0, job, self.axis.end)}
-        if drawn:
-            yield Legend([(key, words) for key, words in JOB_LEGEND.items() if key in drawn])
+        return seen
+
+    def drawn(self, shown: Sequence[JobOutcome]) -> set[str]:
+        """What of the patterns and shapes of jobs there is to see."""
+        spans = {part.kind for job in shown for part in _spans(0, job, self.axis.end)}
+        return spans | {end.kind for job in shown for end in _ends(0, job, self.axis.end)}
 
     def queue_lane(self) -> Lane:
         """All shares together."""
@@ -188,7 +198,7 @@ class _Drawing:
     def _both(self, caption: str, ident: str, title: str, told: str, draw: Callable[[Window, Label], Markup]) -> Figure:
         """The chart for screens and for phones, of which the page shows one."""
         wide, narrow = (
-            draw(Window(self.axis, width), Label(f"{ident}-{name}", title, told)) for name, width in _WIDTHS.items()
+            draw(Window(self.axis, width), Label(f"{ident}-{name}", title, told)) for name, width in self.widths.items()
         )
         return Figure(caption, wide, narrow)
 
