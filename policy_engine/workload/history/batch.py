@@ -42,14 +42,12 @@ _Told = Mapping[str, Any]
 
 def read_batch(assembly: Assembly, text: str) -> None:
     """Add the jobs of the text to the assembly. Raises InputError for what is wrong with the whole file."""
-    reader = _Reader(assembly)
-    for document, line in documents(assembly.file, text):
-        for told in jobs_told(assembly.file, document, line):
-            reader.take(told)
+    reader = BatchReader(assembly)
+    reader.gather(text)
     reader.finish()
 
 
-def documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
+def _documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
     """The JSON values of the text, however they follow one another, each with its line."""
     decoder = json.JSONDecoder()
     at, line, counted = 0, 1, 0
@@ -69,11 +67,11 @@ def documents(file: str, text: str) -> Iterator[tuple[Any, int]]:
         yield document, line
 
 
-def jobs_told(file: str, value: Any, line: int) -> Iterator[_Told]:
+def _jobs_told(file: str, value: Any, line: int) -> Iterator[_Told]:
     """Every job that a response tells of."""
     if isinstance(value, list):
         for item in value:
-            yield from jobs_told(file, item, line)
+            yield from _jobs_told(file, item, line)
         return
     if not isinstance(value, dict):
         raise InputError(f"{value!r} where a response of AWS Batch is expected", file=file, line=line)
@@ -83,14 +81,14 @@ def jobs_told(file: str, value: Any, line: int) -> Iterator[_Told]:
     elif "jobId" in value or "jobArn" in value:
         yield value
     elif value and all(isinstance(item, dict | list) for item in value.values()):
-        yield from jobs_told(file, list(value.values()), line)
+        yield from _jobs_told(file, list(value.values()), line)
     else:
         keys = ", ".join(map(repr, value)) or "none"
         what = f"no response of ListServiceJobs or DescribeServiceJob; its keys: {keys}"
         raise InputError(what, file=file, line=line)
 
 
-class _Reader:
+class BatchReader:
     """Puts together what is told of each job, and makes jobs of it."""
 
     def __init__(self, assembly: Assembly) -> None:
@@ -99,6 +97,12 @@ class _Reader:
         self.told: dict[str, _Told] = {}
         self.demands: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
         """Jobs of one size share a mapping."""
+
+    def gather(self, text: str) -> None:
+        """Take everything that the text tells. Raises InputError for what is wrong with the whole file."""
+        for document, line in _documents(self.assembly.file, text):
+            for told in _jobs_told(self.assembly.file, document, line):
+                self.take(told)
 
     def take(self, told: _Told) -> None:
         """Something more is told of a job."""
@@ -118,10 +122,14 @@ class _Reader:
         states = {told.get("status") for told in self.told.values()}
         if states == {"RUNNING"}:
             self.remarks.note(_ALL_RUNNING, count=len(self.told))
+        for (job, told), name in zip(self.told.items(), self.names(), strict=True):
+            self._job(job, name, told)
+
+    def names(self) -> list[str]:
+        """The name of each job, with its id where another job has the name too."""
         names = [str(told.get("jobName") or job) for job, told in self.told.items()]
         times = Counter(names)
-        for (job, told), name in zip(self.told.items(), names, strict=True):
-            self._job(job, name if times[name] == 1 else f"{name}/{job}", told)
+        return [name if times[name] == 1 else f"{name}/{job}" for name, job in zip(names, self.told, strict=True)]
 
     def _job(self, job: str, name: str, told: _Told) -> None:
         assembly, remarks = self.assembly, self.remarks
@@ -132,7 +140,7 @@ class _Reader:
         share = assembly.share(str(team), job)
         if share is None:
             return
-        submit = self._instant(told.get("createdAt"), job)
+        submit = self.instant(told.get("createdAt"), job)
         if submit is None:
             remarks.lose(_NO_SUBMIT, job)
             return
@@ -154,16 +162,16 @@ class _Reader:
             return
         exit_ = assembly.exit(status, text, job)
         retries = retries_of(told)
-        assembly.add(submit, name, share, demand, self._priority(told, job), duration, min(starts), exit_, retries)
+        assembly.add(submit, name, share, demand, self.priority(told, job), duration, min(starts), exit_, retries)
 
     def _ran(self, job: str, told: _Told) -> tuple[list[float], float | None]:
         """When its attempts started, and the seconds that the last one ran; None while it does."""
         preempted = (told.get("preemptionSummary") or {}).get("recentPreemptedAttempts")
         attempts = [told, *mappings(told.get("attempts")), *mappings([told.get("latestAttempt")])]
         spans = {
-            (start, self._instant(attempt.get("stoppedAt"), job))
+            (start, self.instant(attempt.get("stoppedAt"), job))
             for attempt in (*attempts, *mappings(preempted))
-            if (start := self._instant(attempt.get("startedAt"), job)) is not None
+            if (start := self.instant(attempt.get("startedAt"), job)) is not None
         }
         starts = sorted({start for start, _ in spans})
         if len(starts) > 1:
@@ -173,7 +181,7 @@ class _Reader:
         stops = [stop for start, stop in spans if start == starts[-1] and stop is not None]
         return starts, min(stops) - starts[-1] if stops else None
 
-    def _instant(self, value: object, job: str) -> float | None:
+    def instant(self, value: object, job: str) -> float | None:
         """Seconds since 1970; None for what is no time, and for the 0 of a job that never started."""
         if isinstance(value, str):
             try:
@@ -187,7 +195,8 @@ class _Reader:
             return float(value)
         return value * self.assembly.times.scale
 
-    def _priority(self, told: _Told, job: str) -> int | None:
+    def priority(self, told: _Told, job: str) -> int | None:
+        """The job's own priority, or what the map makes of it; None where it has none."""
         given = told.get("schedulingPriority")
         if given is None:
             self.remarks.note(_NO_PRIORITY, job)
