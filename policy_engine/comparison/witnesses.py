@@ -6,7 +6,7 @@ scenario file expects what holds under the old policy and fails under the new on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -54,7 +54,31 @@ class Witness:
     def drawing(self, *, old: bool) -> tuple[str, ...]:
         """Line by line what happens under one of the policies, and the instances of each share just after it."""
         run = (self.old if old else self.new).run
-        return tuple(drawn(Counterexample(run.policy, run.workload, run.choices, (), run)))
+        return tuple(drawn(Counterexample(_part(run.policy, self.workload), run.workload, run.choices, (), run)))
+
+
+_MOST_DRAWN: Final = 8
+"""Shares of a drawing; of more, those that have jobs."""
+
+
+def _part(policy: Policy, workload: Workload) -> Policy:
+    """What of the policy there is to see: the instance types of the jobs, and the shares that have any of them."""
+    units = {unit for job in workload.jobs for unit in job.demand}
+
+    def of(limits: Mapping[str, int]) -> dict[str, int]:
+        return {unit: count for unit, count in limits.items() if unit in units}
+
+    shares = {name: share for name, share in policy.shares.items() if of(share.capacity_limits)}
+    if len(shares) > _MOST_DRAWN:
+        busy = {job.share for job in workload.jobs}
+        shares = {name: share for name, share in shares.items() if name in busy}
+    environment = policy.service_environment
+    return policy.model_copy(
+        update={
+            "service_environment": environment.model_copy(update={"capacity_limits": of(environment.capacity_limits)}),
+            "shares": {n: s.model_copy(update={"capacity_limits": of(s.capacity_limits)}) for n, s in shares.items()},
+        }
+    )
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from policy_engine.report import tables
-from policy_engine.report.blocks import Block, Group, Page, Section
-from policy_engine.report.both import Both
+from policy_engine.report.blocks import Block, Details, Group, Page, Section
+from policy_engine.report.both import AFTER, BEFORE, Both
 from policy_engine.report.check import promises
 from policy_engine.report.html.beside import beside
 from policy_engine.report.html.lanes import lanes
@@ -44,14 +44,17 @@ def _parts(story: Story) -> Iterator[Group]:
     yield Group("Events", list(tables.log(story)))
 
 
+def _both_policies(both: Both) -> Iterator[Details]:
+    for title, story in ((BEFORE, both.old), (AFTER, both.new)):
+        yield Details(title, list(promises(story.run.policy, story.run.choices)))
+
+
 def _policies(stories: list[Story | Both]) -> Iterator[Section]:
     """Each policy once, under the choices of the first run that it was used in."""
     seen: list[Story] = []
     for story in stories:
         if isinstance(story, Both):
-            sides = ((f"The policy {word}", side) for word, side in (("before", story.old), ("after", story.new)))
-            for title, side in sides:
-                yield Section(f"policy-{side.ident}", title, list(promises(side.run.policy, side.run.choices)))
+            yield Section("policies", "The policies", [*_both_policies(story)])
             return  # all pairs are of the same two policies
         if any(story.run.policy == earlier.run.policy for earlier in seen):
             continue

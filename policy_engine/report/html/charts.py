@@ -77,6 +77,8 @@ class Capacity:
     """Since when, and how many instances."""
     stops: Sequence[float] = ()
     """When jobs were preempted."""
+    least: float = 0.0
+    """Instances that the chart has room for at least, to be beside another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Label:
 def capacity(capacity: Capacity, window: Window, label: Label) -> Markup:
     """Instances over time as steps: in use, lent, kept back and free up to the limit, borrowed beyond it."""
     axis = window.axis
-    highest = max(1, *(i.total for i in capacity.intervals), *(limit for _, limit in capacity.limits))
+    highest = max(1, capacity.least, *(i.total for i in capacity.intervals), *(limit for _, limit in capacity.limits))
     top = math.ceil(highest - ROUNDING)
     data: dict[str, Records] = {
         "areas": _areas(capacity.intervals, axis),

@@ -101,8 +101,16 @@ def legends(seen: Container[str], drawn: Container[str]) -> Iterator[Legend]:
 class Drawing:
     """Draws the lanes of one run on one time axis."""
 
-    def __init__(self, story: Story, axis: TimeAxis | None = None, widths: Mapping[str, int] = WIDTHS) -> None:
+    def __init__(
+        self,
+        story: Story,
+        axis: TimeAxis | None = None,
+        widths: Mapping[str, int] = WIDTHS,
+        beside: Story | None = None,
+    ) -> None:
         self.story = story
+        self.beside = beside
+        """The run whose charts are beside these, at the same scale."""
         self.run = story.run
         self.axis = time_axis(story) if axis is None else axis
         self.widths = widths
@@ -128,7 +136,10 @@ class Drawing:
         for n, (unit, timeline) in enumerate(self.story.timelines.items()):
             ident = f"{self.story.ident}-queue-{n}"
             limits = self.story.capacity(unit)
-            figures.append(self._capacity_figure(ident, unit, "the whole queue", "capacity", timeline.queue, limits))
+            least = self._highest_beside(None, unit)
+            figures.append(
+                self._capacity_figure(ident, unit, "the whole queue", "capacity", timeline.queue, limits, (), least)
+            )
         preempted = sum(job.preemptions for job in self.story.jobs)
         facts = Facts((("Jobs", f"{len(self.story.jobs):,}"), ("Preemptions", f"{preempted:,}")))
         return Lane("The whole queue", "", facts, figures)
@@ -142,7 +153,10 @@ class Drawing:
             course = timeline.shares[share]
             if course.is_ever_there:
                 limits, stops = self.story.limit(share, unit), self._stops(mine, unit)
-                figures.append(self._capacity_figure(f"{ident}-{n}", unit, share, "limit", course, limits, stops))
+                least = self._highest_beside(share, unit)
+                figures.append(
+                    self._capacity_figure(f"{ident}-{n}", unit, share, "limit", course, limits, stops, least)
+                )
         if shown:
             figures.append(self._jobs_figure(f"{ident}-jobs", share, shown))
         facts = Facts(
@@ -154,6 +168,17 @@ class Drawing:
             )
         )
         return Lane(Name(share), declared.strategy, facts, figures)
+
+    def _highest_beside(self, share: str | None, unit: str) -> float:
+        """Instances at the top of the chart beside one of the share, or of the whole queue."""
+        other = self.beside
+        if other is None or unit not in other.timelines:
+            return 0.0
+        timeline = other.timelines[unit]
+        course = timeline.queue if share is None else timeline.shares.get(share)
+        limits = other.capacity(unit) if share is None else other.limit(share, unit)
+        used = (interval.total for interval in course.intervals) if course is not None else ()
+        return max((*used, *(limit for _, limit in limits)), default=0.0)
 
     def _stops(self, jobs: Sequence[JobOutcome], unit: str) -> list[float]:
         """When jobs on the unit were preempted; none where they are too many to tell apart."""
@@ -174,14 +199,15 @@ class Drawing:
         what: str,
         course: Course,
         limits: Sequence[tuple[float, int]],
-        stops: Sequence[float] = (),
+        stops: Sequence[float],
+        least: float,
     ) -> Figure:
         limit = " then ".join(f"{limit:,}" for _, limit in limits)
         caption = f"{unit}: {what} {limit}, at most {course.most_used:,g} in use"
         if course.mean_over is not None:
             caption += f" (means over {rough(course.mean_over)})"
         title = f"Instances of {unit} of {visible(whose)} over time"
-        drawn = Capacity(course.intervals, limits, stops)
+        drawn = Capacity(course.intervals, limits, stops, least)
         return self._both(caption, ident, title, _told(course), partial(charts.capacity, drawn))
 
     def _jobs_figure(self, ident: str, share: str, jobs: Sequence[JobOutcome]) -> Figure:
