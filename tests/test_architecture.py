@@ -136,6 +136,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.sources.validation",
         "policy_engine.workload",
     ),
+    "policy_engine.suggesting": (
+        "policy_engine.errors",
+        "policy_engine.policy",
+        "policy_engine.replaying",
+        "policy_engine.workload",
+    ),
     "policy_engine.arguments": ("policy_engine.errors", "policy_engine.sources", "policy_engine.workload"),
     "policy_engine.program": ("policy_engine._version", "policy_engine.errors"),
     "constructs_quota": ("policy_engine.policy",),

@@ -81,6 +81,47 @@ def sweep_properties() -> Schema:
     }
 
 
+def suggestion_properties() -> Schema:
+    """What a suggestion has beside schema, command, choices, verdict and tail."""
+    counts = {"type": "object", "additionalProperties": _COUNT}
+    share = {
+        "name": _TEXT,
+        "capacity_limits": {**counts, "description": "Instance type to instances."},
+        "borrow_limit": {"type": "integer", "minimum": -1, "description": "Percent; -1: unlimited."},
+        "wait_p95": {**_SECONDS_OR_NULL, "description": "null: jobs of it never started."},
+    }
+    point = {
+        "instances": _COUNT,
+        "by_unit": counts,
+        "price_per_hour": {"type": ["number", "null"], "description": "null: no prices were given."},
+        "is_met": _FLAG,
+        "missed": {"type": "array", "items": _TEXT, "description": "Teams, or lost work."},
+        "worst": _object({"goal": _TEXT, "part": _PART}, "What is had by what is asked; above 1 it is missed."),
+        "mean_wait_seconds": _SECONDS_OR_NULL,
+        "lost_hours": {**_SECONDS_OR_NULL, "description": "Instance-hours."},
+        "shares": _list(share),
+    }
+    seconds_by_team = {"type": "object", "additionalProperties": _SECONDS}
+    return {
+        "history": _object(_history()),
+        "remarks": _remarks(),
+        "environment": counts,
+        "goals": _object({"wait_p95": seconds_by_team, "lost_hours": _SECONDS_OR_NULL}),
+        "policy": {"type": "object", "description": "Of the answer, as a policy document."},
+        "answer": _object(point),
+        "frontier": _list(point, "What fewer and more instances come to, the cheapest first."),
+        "misses_alone": {
+            **seconds_by_team,
+            "description": "Teams that miss their goal with the whole environment to themselves, and their p95 then.",
+        },
+        "copies": _list(point, "The answer on perturbed copies of the history."),
+        "seed": {"type": "integer"},
+        "replays": {**_COUNT, "description": "Made by the search."},
+        "search_ended_early": {**_FLAG, "description": "For want of replays."},
+        "warm_up": _SECONDS,
+    }
+
+
 def _history() -> Schema:
     return {
         "source": _TEXT,

@@ -11,7 +11,7 @@ from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
 from policy_engine.report.comparison_schema import comparison_properties
 from policy_engine.report.json import SCHEMA
-from policy_engine.report.replay_schema import replay_properties, sweep_properties
+from policy_engine.report.replay_schema import replay_properties, suggestion_properties, sweep_properties
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Timing
 from policy_engine.scheduler.log import Kind, Why
@@ -52,6 +52,7 @@ def result_schema() -> Schema:
                 "explanation",
                 "replay",
                 "sweep",
+                "suggestion",
                 "comparison",
             )
         ],
@@ -64,6 +65,7 @@ def result_schema() -> Schema:
             "explanation": _explanation(),
             "replay": _replay(),
             "sweep": _sweep(),
+            "suggestion": _suggestion(),
             "comparison": _comparison(),
             "policy": _policy(),
             "choices": _choices(),
@@ -234,6 +236,20 @@ def _sweep() -> Schema:
 def _comparison() -> Schema:
     verdict = {"enum": ["holds", "fails", None], "description": "By --fail-on; null: not asked, or not to be said."}
     return _object({**_head("compare", verdict), **comparison_properties(), **_tail()}, "Times are seconds.")
+
+
+def _suggestion() -> Schema:
+    return _object(
+        {
+            "schema": {"const": SCHEMA},
+            "command": {"const": "suggest"},
+            "choices": {"$ref": "#/$defs/choices"},
+            "verdict": _enum("holds", "fails"),
+            **suggestion_properties(),
+            **_tail(),
+        },
+        "Limits that meet goals, or come nearest: suggest.",
+    )
 
 
 # --- its parts -----------------------------------------------------------------------------------
