@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from math import inf
+from typing import Any, Final, TypeAlias
 
 from policy_engine.scheduler.jobs import Job, UpdatePriority
 from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
 
 _NEW, _ENDED, _PHASES = int(Phase.NEW), int(Phase.ENDED), len(Phase)
+
+Ranks: TypeAlias = Mapping[int, int]
+Entry: TypeAlias = tuple[int, int, Any, int, int, int, int, int, Any]
+"""What of a job its future depends on; two of them can be put in order."""
+_NO_RANKS: Final[Ranks] = {}
 
 
 class Keys:
@@ -147,10 +153,7 @@ class Keys:
             tuple(self._in_one_order([codes[job] + phase[job] for job in jobs if _NEW < phase[job] < _ENDED]))
             for jobs in order
         ]
-        for alike in self.alike_shares:
-            ordered = sorted(shares[number] for number in alike)
-            for number, value in zip(alike, ordered, strict=True):
-                shares[number] = value
+        self._interchange(shares)
         return tuple(shares)
 
     def _in_one_order(self, codes: list[int]) -> list[int]:
@@ -169,21 +172,11 @@ class Keys:
     def _key(self, clock: Clock, memory: Hashable) -> Hashable:
         state = clock.state
         phase = state.phase
-        live = [job for job, at in enumerate(phase) if Phase.NEW < at < Phase.ENDED]
-        timed = self._times(clock) if self.timed else {}
+        live = [job for job, at in enumerate(phase) if _NEW < at < _ENDED]
+        timed = self._times(clock, live) if self.timed else {}
         claims = {claim.job: place for place, claim in enumerate(state.claims)}
-        ranks = self._ranks(state.submitted, live) if self.orders_matter else {}
-        turns = (
-            self._ranks(state.runnable_since, live)
-            if self.orders_matter and state.choices.idle_assignment == "runnable_since"
-            else {}
-        )
-        starts = (
-            self._ranks([-key[1] for key in state.run_key], [j for j in live if phase[j] is Phase.RUNNING])
-            if self.starts_matter
-            else {}
-        )
-        by_share: list[list[tuple[tuple[float, float, int], Hashable]]] = [[] for _ in state.share_names]
+        ranks, turns, starts = self._orders(clock, live)
+        by_share: list[list[tuple[tuple[float, float, int], Entry]]] = [[] for _ in state.share_names]
         for job in live:
             if phase[job] is Phase.WAITING:
                 _, place, turn, _ = state.line_key[job]
@@ -192,23 +185,19 @@ class Keys:
                 order = (state.submitted[job] if self.keeps_place else inf, 0.0, job)
             victim_of = state.claim_of.get(job)
             entry = (
-                self.kind_of[job],
-                int(phase[job]),
+                self.codes[job] + phase[job],
                 state.priority[job],
-                timed.get(job),
-                ranks.get(job),
-                turns.get(job),
-                starts.get(job),
-                claims.get(job),
-                None if victim_of is None else claims.get(victim_of.job, -1),
-                (state.preemptions[job], clock.placements[job], clock.resumes[job]) if self.counted[job] else None,
+                timed.get(job, ()),
+                ranks.get(job, -1),
+                turns.get(job, -1),
+                starts.get(job, -1),
+                claims.get(job, -1),
+                -2 if victim_of is None else claims.get(victim_of.job, -1),
+                (state.preemptions[job], clock.placements[job], clock.resumes[job]) if self.counted[job] else (),
             )
             by_share[state.share_of[job]].append((order, entry))
-        shares: list[Hashable] = [self._share_key(entries) for entries in by_share]
-        for alike in self.alike_shares:
-            ordered = sorted((shares[number] for number in alike), key=repr)
-            for number, value in zip(alike, ordered, strict=True):
-                shares[number] = value
+        shares = [self._share_key(entries) for entries in by_share]
+        self._interchange(shares)
         return (
             len(clock.arrivals),
             len(clock.updates),
@@ -219,35 +208,60 @@ class Keys:
             memory,
         )
 
-    def _share_key(self, entries: list[tuple[tuple[float, float, int], Hashable]]) -> Hashable:
+    def _orders(self, clock: Clock, live: list[int]) -> tuple[Ranks, Ranks, Ranks]:
+        """The orders that still matter, of submissions, of turns in line and of starts: job to rank."""
+        state = clock.state
+        ranks, turns, starts = _NO_RANKS, _NO_RANKS, _NO_RANKS
+        if self.orders_matter:
+            ranks = self._ranks(state.submitted, live)
+            if state.choices.idle_assignment == "runnable_since":
+                turns = self._ranks(state.runnable_since, live)
+        if self.starts_matter:
+            starts = self._ranks(
+                [-key[1] for key in state.run_key], [job for job in live if state.phase[job] is Phase.RUNNING]
+            )
+        return ranks, turns, starts
+
+    def _share_key(self, entries: list[tuple[tuple[float, float, int], Entry]]) -> tuple[Entry, ...]:
         """The jobs of one share in the order of their places, neighbours of one kind interchanged."""
-        entries.sort(key=lambda entry: entry[0])
+        entries.sort()
         found = [entry for _, entry in entries]
         if not self.symmetry:
             return tuple(found)
         start = 0
         for end in range(1, len(found) + 1):
-            if end == len(found) or found[end][0] != found[start][0] or found[end][2] != found[start][2]:  # type: ignore[index]
+            if end == len(found) or not _alike(found[end], found[start]):
                 if end - start > 1:
-                    found[start:end] = sorted(found[start:end], key=repr)
+                    found[start:end] = sorted(found[start:end])
                 start = end
         return tuple(found)
+
+    def _interchange(self, shares: list[Any]) -> None:
+        """Put shares that are alike in one order."""
+        for alike in self.alike_shares:
+            ordered = sorted(shares[number] for number in alike)
+            for number, value in zip(alike, ordered, strict=True):
+                shares[number] = value
 
     @staticmethod
     def _ranks(times: list[float], jobs: list[int]) -> Mapping[int, int]:
         return {job: rank for rank, job in enumerate(sorted(jobs, key=lambda job: (times[job], job)))}
 
     @staticmethod
-    def _times(clock: Clock) -> Mapping[int, Hashable]:
+    def _times(clock: Clock, live: list[int]) -> dict[int, tuple[float, ...]]:
         """Of each job with an end to come: when, from now, and how much of its work is kept."""
-        timed: dict[int, Hashable] = {
-            job: (clock.work_left[job],)
-            for job, phase in enumerate(clock.state.phase)
-            if phase is Phase.WAITING and clock.work_left[job] < inf
+        phase, left = clock.state.phase, clock.work_left
+        timed: dict[int, tuple[float, ...]] = {
+            job: (left[job],) for job in live if phase[job] is Phase.WAITING and left[job] < inf
         }
         valid = {job: at for at, job, stamp in clock.due if stamp == clock.stamp[job]}
         for job, at in valid.items():
-            timed[job] = (at - clock.at, clock.ends_at[job] - clock.at, clock.work_left[job])
+            timed[job] = (at - clock.at, clock.ends_at[job] - clock.at, left[job])
         if valid:
-            timed[-1] = clock.next_instant() - clock.at
+            timed[-1] = (clock.next_instant() - clock.at,)
         return timed
+
+
+def _alike(one: Entry, other: Entry) -> bool:
+    """Are two jobs of one kind and one priority?"""
+    return (one[0] // _PHASES, one[1]) == (other[0] // _PHASES, other[1])

@@ -44,9 +44,14 @@ class Model:
         return self.space(watch_for(wanted, self.workload), **reductions).explore(bounds)
 
 
-def model(seed: int, most_jobs: int) -> Model:
-    """The model of a seed, with up to ``most_jobs`` jobs: full of ties, so that reductions have something to reduce."""
+def model(seed: int, least_jobs: int, most_jobs: int) -> Model:
+    """The model of a seed, with so many jobs: full of ties, so that reductions have something to reduce.
+
+    Few jobs are more likely than many.
+    """
     random = Random(seed)  # noqa: S311 (a test's choice, not a secret)
+    count = min(random.randint(least_jobs, most_jobs), random.randint(least_jobs, most_jobs))
+    durations = random.choice(((None,), (None, None, None, None, None, 100.0)))
     names = ("a", "b", "c")[: random.choice((2, 2, 3))]
     line = f"{random.choice((1, 1, 2))} {random.choice(STRATEGIES)}"
     alike = random.random() < 0.3
@@ -59,11 +64,12 @@ def model(seed: int, most_jobs: int) -> Model:
             {UNIT: random.choice((1, 1, 1, 1, 2))},
             random.choice((0, 0, 0, 1)),
             submit=random.choice((0.0, 0.0, 0.0, 60.0)),
-            duration=random.choice((None, None, None, None, None, 100.0)),
+            duration=random.choice(durations),
         )
-        for number in range(random.randint(most_jobs - 2, most_jobs))
+        for number in range(count)
     )
-    opened = frozenset(name for name in sorted(PER_DECISION) if random.random() < 0.6)
+    share_open = random.choice((0.5, 0.9))
+    opened = frozenset(name for name in sorted(PER_DECISION) if random.random() < share_open)
     choices = Choices(
         reclaim_or_in_share="any" if "reclaim_or_in_share" in opened else "reclaim_first",
         requeue=random.choice(("keep_place", "back_of_priority")),
@@ -117,5 +123,7 @@ def outcome(clock: Clock) -> Hashable:
             for n, (job, phase) in enumerate(zip(clock.jobs, state.phase, strict=True))
             if state.share_of[n] == number and Phase.NEW < phase < Phase.ENDED
         )
-        shares.append((clock.policy.shares[name].model_dump_json(), tuple(jobs)))
+        share = clock.policy.shares[name]
+        declared = (share.strategy.value, share.borrow_limit, share.limit(UNIT), share.in_share_preemption)
+        shares.append((str(declared), tuple(jobs)))
     return tuple(sorted(shares))
