@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +22,7 @@ CONTROL: Final = "/_sim/"
 MAX_BODY: Final = 1 << 20
 """Bytes of a request that are read at most."""
 _JSON: Final = "application/json"
+_LOG: Final = logging.getLogger(__name__)
 
 
 class Response(NamedTuple):
@@ -70,7 +72,11 @@ class Application:
             scope = self.endpoint.scope(authorization)
             return _response(200, self.endpoint.perform(operation.name, request, scope))
         except ClientError as error:
-            return _response(error.status, {"message": error.message}, ("x-amzn-errortype", error.code))
+            return _refusal(error.status, error.code, error.message)
+        except Exception as error:
+            # a defect of ours: told as AWS tells of its own, so that clients do not stumble over the shape
+            _LOG.exception("%s %s", method, path)
+            return _refusal(500, "ServerException", f"{type(error).__name__}: a defect of the local endpoint")
 
     # --- the clock ------------------------------------------------------------------------------
 
@@ -129,6 +135,10 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise ClientError("the request is no JSON object")
     return request
+
+
+def _refusal(status: int, code: str, message: str) -> Response:
+    return _response(status, {"message": message}, ("x-amzn-errortype", code))
 
 
 def _response(status: int, answer: Mapping[str, Any], *headers: tuple[str, str]) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from threading import RLock
 from typing import Any, Final
 
@@ -54,7 +55,7 @@ class Endpoint:
         if known is None:
             raise ClientError(f"{operation} is no operation of AWS Batch")
         known.check(request, "")
-        return self.perform(operation, request, scope)
+        return deepcopy(self.perform(operation, deepcopy(request), scope))
 
     def perform(self, operation: str, request: Mapping[str, Any], scope: Scope | None = None) -> Answer:
         """The same of a request that is held to the model already."""

@@ -175,7 +175,7 @@ class _Shapes:
 
     def _structure(self, shape: Shape) -> Check:
         members = {name: self.check(member) for name, member in shape.members.items()}
-        required = frozenset(shape.required_members)
+        required = tuple(shape.required_members)
 
         def check(value: dict[str, Any], at: str) -> None:
             prefix = f"{at}." if at else ""

@@ -37,7 +37,7 @@ class Watch:
         self.clock = clock
         self.found = found
         self.workload = Workload(
-            clock.jobs, tuple(clock.updates[::-1]), clock.timing, None if clock.until == inf else clock.until
+            tuple(clock.jobs), tuple(clock.updates[::-1]), clock.timing, None if clock.until == inf else clock.until
         )
         self.account = Account(clock.start_policy, self.workload, clock.choices)
         self.booked = 0

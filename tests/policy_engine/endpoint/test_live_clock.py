@@ -31,8 +31,8 @@ from tests.policy_engine.endless import CIRCLE, HALVES, OVER_COMMITTED, PAIR, TA
 
 UNIT = "ml.g5.xlarge"
 UNTIL = 5_000.0
-LATE = 1e6
-SCENARIOS = 150
+LATE = 1e5
+SCENARIOS = 100
 NIGHTLY = 20_000
 NIGHTLY_AT_ONCE = 2_000
 
@@ -252,7 +252,10 @@ def test_the_log_is_cut_and_nothing_of_it_is_told_twice(monkeypatch: pytest.Monk
     [(OVER_COMMITTED, CIRCLE, Choices()), (HALVES, PAIR, TAKING_BACK)],
     ids=["at one instant", "over time"],
 )
-def test_time_stands_still_until_something_is_done(policy: Policy, workload: Workload, choices: Choices) -> None:
+def test_time_stands_still_until_something_is_done(
+    policy: Policy, workload: Workload, choices: Choices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policy_engine.simulation.REQUEUES", 100)
     clock = LiveClock(policy, workload.timing, choices, at=0.0)
     for at, coming in groupby(in_order(workload), key=lambda what: what[0]):
         clock.go_to(at)
