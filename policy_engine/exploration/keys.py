@@ -7,7 +7,7 @@ with and without.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -131,14 +131,12 @@ class Keys:
     def key(self, clock: Clock, memory: Hashable) -> Hashable:
         """The same for two states with the same future, given what the expectations remember."""
         if self.phases_suffice and not clock.state.claims and not clock.due:
-            return (len(clock.arrivals), len(clock.updates), self.key_of_phases(clock, clock.state.phase), memory)
+            return (len(clock.arrivals), len(clock.updates), self._key_of_phases(clock), memory)
         return self._key(clock, memory)
 
-    def key_of_phases(self, clock: Clock, phase: Sequence[Phase]) -> Hashable:
-        """The same for states with the same future, where ``phases_suffice``.
-
-        ``phase`` is that of each job: of the clock, or as it will be when one has ended.
-        """
+    def _key_of_phases(self, clock: Clock) -> Hashable:
+        """The same for states with the same future, where ``phases_suffice``."""
+        phase = clock.state.phase
         if self.each_by_itself:
             return bytes(phase)
         codes = self.codes
@@ -217,9 +215,9 @@ class Keys:
             if state.choices.idle_assignment == "runnable_since":
                 turns = self._ranks(state.runnable_since, live)
         if self.starts_matter:
-            starts = self._ranks(
-                [-key[1] for key in state.run_key], [job for job in live if state.phase[job] is Phase.RUNNING]
-            )
+            running = [job for job in live if state.phase[job] is Phase.RUNNING]
+            running.sort(key=lambda job: state.run_key[job][1:])
+            starts = {job: rank for rank, job in enumerate(running)}
         return ranks, turns, starts
 
     def _share_key(self, entries: list[tuple[tuple[float, float, int], Entry]]) -> tuple[Entry, ...]:

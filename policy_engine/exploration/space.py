@@ -216,24 +216,20 @@ class Space:
     def _was_met(self, clock: Clock, ending: int, at: float) -> bool:
         """Has a state been met, before its pass, that is the same as this one when the job has ended?
 
-        What follows from it is known then. Different jobs may have ended last, so this asks only where that is all the
-        same: where the phases of jobs suffice, and nothing is remembered that an end may change.
+        What follows from it is known then. Jobs that are interchangeable leave the same state behind; and so may others
+        that end in states of their own.
         """
-        if not self.keys.phases_suffice or clock.state.claims or clock.due:
-            return False
-        memory = self.watch.memory(clock)
-        phase = list(clock.state.phase)
+        phase = clock.state.phase
+        was = phase[ending]
         phase[ending] = Phase.ENDED
-        key = (
-            len(clock.arrivals) if self.arrivals is None else self._still_to_come(clock),
-            len(clock.updates),
-            bisect_right(self.checkpoints, at),
-            self.keys.key_of_phases(clock, phase),
-            memory if memory is None else (memory, ending, at - clock.at),
-        )
-        if key in self.met:
+        key = self._key(clock)
+        phase[ending] = was
+        memory = self.watch.memory(clock)
+        kind = self.keys.kind_of[ending] if was is Phase.STOPPING else None
+        met = (key, kind, at - clock.at if clock.due or memory is not None else None)
+        if met in self.met:
             return True
-        self.met.add(key)
+        self.met.add(met)
         return False
 
     def _still_to_come(self, clock: Clock) -> int:
@@ -253,23 +249,16 @@ class Space:
                 yield tuple(job for kind, n in times.items() for job in kinds[kind][:n])
 
     def _may_end(self, clock: Clock) -> Iterator[tuple[int, float]]:
-        """Jobs that may end or stop at more than one time, one of each interchangeable kind, and from when on."""
+        """Jobs that may end or stop at more than one time, and from when on."""
         if clock.at >= self.until:
             return
-        state, seen = clock.state, set()
-        for job, shortest in enumerate(self.shortest):
-            phase = state.phase[job]
-            if (phase is Phase.RUNNING and shortest is not None) or (phase is Phase.STOPPING and self.any_time):
-                sign = (
-                    state.share_of[job],
-                    self.keys.kind_of[job],
-                    state.priority[job],
-                    state.run_key[job][1:3],
-                    phase,
-                )
-                if sign not in seen:
-                    seen.add(sign)
-                    yield job, clock.work_from[job] + (shortest or 0.0)
+        for job, phase in enumerate(clock.state.phase):
+            if phase is Phase.RUNNING:
+                shortest = self.shortest[job]
+                if shortest is not None:
+                    yield job, clock.work_from[job] + shortest
+            elif phase is Phase.STOPPING and self.any_time:
+                yield job, clock.work_from[job]
 
     def _after(self, clock: Clock, at: float, ending: int | None) -> Iterator[tuple[Clock, bool]]:
         """The states at rest after what is due at ``at``; the clock goes on there."""

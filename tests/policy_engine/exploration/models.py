@@ -10,7 +10,7 @@ from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Spac
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.proving.watches import watch_for
-from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Job, Timing, Workload
 from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
@@ -74,6 +74,8 @@ def model(seed: int, least_jobs: int, most_jobs: int) -> Model:
         reclaim_or_in_share="any" if "reclaim_or_in_share" in opened else "reclaim_first",
         requeue=random.choice(("keep_place", "back_of_priority")),
         head_of_line=random.choice(("strict", "skip")),
+        victims=random.choice(("borrowed_first", *BY_NAME["victims"].alternatives)),
+        share_order=random.choice(("oldest_head", *BY_NAME["share_order"].alternatives)),
     )
     timing = Timing(stop_seconds=random.choice((0.0, 0.0, 20.0)))
     return Model(policy, Workload(jobs, timing=timing), opened, choices)

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from policy_engine.exploration.space import Bounds
-from policy_engine.scheduler.choices import BY_NAME
+from policy_engine.scheduler.choices import BY_NAME, Choices
+from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.simulation import Clock
 from policy_engine.workload.expected import AnyExpectation
 from tests.policy_engine.exploration.models import Model, Recording, model, outcome, questions
+from tests.policy_engine.logs import UNIT, policy_of
 
 ENOUGH = 20_000
 """States; a model that has more without reductions is left out, and may not be one of many."""
@@ -71,6 +73,24 @@ def test_larger_models_come_out_the_same(hundred: int) -> None:
         found.append(disagreements(seed, of, questions(of)))
     assert [line for lines in found for line in lines or ()] == []
     assert found.count(None) <= len(found) // 50
+
+
+def test_jobs_alike_in_all_but_their_places_are_not_interchanged() -> None:
+    """j0 and j5 start together, and between them wait others: it matters which of the two ends first."""
+    demands = [("j0", "a", 1, 0), ("j1", "b", 1, 1), ("j2", "a", 2, 0), ("j3", "b", 1, 0), ("j4", "a", 2, 0)]
+    demands += [("j5", "a", 1, 0), ("j6", "b", 1, 1)]
+    jobs = tuple(Job(name, share, {UNIT: count}, priority) for name, share, count, priority in demands)
+    late = (*jobs[:-1], replace(jobs[-1], submit=60.0))
+    of = Model(
+        policy_of({"a": "2 LEND_AND_BORROW 100", "b": "2 LEND"}),
+        Workload(late),
+        frozenset({"share_order", "idle_assignment", "reclaim_or_in_share"}),
+        Choices(reclaim_or_in_share="any", head_of_line="skip"),
+    )
+    plain = reachable(of, NONE)
+    assert plain is not None
+    assert disagreements(0, of, []) == []
+    assert any((("RUNNING", 1, 0), ("WAITING", 2, 0)) in [jobs for _, jobs in found] for found in plain[0])
 
 
 def test_the_reductions_reduce() -> None:
