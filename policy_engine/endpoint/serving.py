@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import socket
 from typing import Final
 
 from waitress.server import create_server
+from waitress.wasyncore import close_all
 
 from policy_engine.endpoint.application import MAX_BODY, Application
 
@@ -20,13 +22,15 @@ class Server:
 
     def __init__(self, application: Application, host: str = LOOPBACK, port: int = 0) -> None:
         """``port`` 0 takes one that is free."""
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family)
+        self.host = host
+        self.address, self.port = listening.getsockname()[:2]
         # a client that keeps more requests under way than there are threads is no cause for a warning
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server = create_server(
-            application, host=host, port=port, threads=THREADS, ident=None, max_request_body_size=2 * MAX_BODY
+            application, sockets=[listening], threads=THREADS, ident=None, max_request_body_size=16 * MAX_BODY
         )
-        self.host = host
-        self.port = int(self._server.effective_port)
 
     @property
     def url(self) -> str:
@@ -37,15 +41,13 @@ class Server:
     @property
     def is_local(self) -> bool:
         """Can it be reached from this machine alone?"""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return ipaddress.ip_address(self.address).is_loopback
 
     def run(self) -> None:
-        """Answer until the process is told to end, or the server closed."""
+        """Answer until it is stopped, or the process interrupted."""
         self._server.run()
+        self._server.task_dispatcher.shutdown()
 
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.close()
+    def stop(self) -> None:
+        """Make ``run`` return, in whatever thread that is."""
+        self._server.trigger.pull_trigger(lambda: close_all(self._server._map))
