@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from policy_engine.commands.options import choosing_options, duration
+from policy_engine.commands.options import choosing_options, duration, pairs
 from policy_engine.errors import InputError
 from policy_engine.program import HOLDS, complain, put_out
 
 if TYPE_CHECKING:
     from policy_engine.endpoint import Settings
     from policy_engine.policy import Policy
+    from policy_engine.scheduler.choices import Choices
 
 UNSIGNED = "no signature is verified: any credentials will do, and so will those of anybody who can reach it"
 
@@ -23,6 +25,29 @@ def _account(_: click.Context, __: click.Parameter, value: str | None) -> str | 
     if value is not None and not (len(value) == 12 and value.isascii() and value.isdigit()):
         raise click.BadParameter(f"{value!r} is not an account id: 12 digits are expected")
     return value
+
+
+def _choices(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Choices:
+    """The answers, and the default ones to all other questions."""
+    from policy_engine.scheduler.choices import BY_NAME, Choices
+
+    given: dict[str, Any] = dict(pairs(context, parameter, values))
+    if not given:
+        return Choices()
+    from pydantic import ValidationError
+
+    from policy_engine.workload.scenario_file import ChoicesEntry
+
+    for name, answer in given.items():
+        if name not in ChoicesEntry.model_fields:
+            raise click.BadParameter(f"no choice {name!r}; there is {', '.join(ChoicesEntry.model_fields)}")
+        given[name] = int(answer) if BY_NAME[name].is_number and answer.isdecimal() else answer
+    try:
+        return Choices(**ChoicesEntry.model_validate(given).model_dump())
+    except ValidationError as error:
+        [first, *_] = error.errors()
+        told = str(first["msg"]).removeprefix("Value error, ")
+        raise click.BadParameter(f"{first['loc'][0]}: {told}") from None
 
 
 @click.command(short_help="A local AWS Batch endpoint that behaves as the policy says.")
@@ -42,6 +67,14 @@ def _account(_: click.Context, __: click.Parameter, value: str | None) -> str | 
 )
 @click.option("--stop-seconds", callback=duration, metavar="TIME", default="0s", help="From preemption to stop.")
 @click.option("--start-seconds", callback=duration, metavar="TIME", default="0s", help="From SCHEDULED to RUNNING.")
+@click.option(
+    "--choice",
+    "choices",
+    metavar="NAME=ANSWER",
+    multiple=True,
+    callback=_choices,
+    help="Answer to a question that AWS leaves open, as in a scenario's choices; may be repeated.",
+)
 @click.option("--step", is_flag=True, help="Move by POST /_sim/step alone, so that every state on the way is seen.")
 def serve(policy: str | None, queue: str | None, parameters: dict[str, str], **settings: Any) -> int:
     """Answer as AWS Batch would for the queues of POLICY, in virtual time; without POLICY start empty.
@@ -65,8 +98,11 @@ def serve(policy: str | None, queue: str | None, parameters: dict[str, str], **s
     except ClientError as error:
         raise InputError(error.message, file=policy) from None
     except OSError as error:
+        # Python adds the address to the text of the system's own errors, which have a number above 0
+        number = error.errno or 0
+        told = os.strerror(number) if number > 0 else str(error.strerror)
         where = f"{settings['host']}:{settings['port']}"
-        raise InputError(f"cannot listen: {(error.strerror or str(error)).lower()}", key=where) from None
+        raise InputError(f"cannot listen: {told.lower()}", key=where) from None
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     put_out(f"{server.url}\n")
     complain(UNSIGNED)
@@ -102,11 +138,12 @@ def _settings(
     duration: float,
     stop_seconds: float,
     start_seconds: float,
+    choices: Choices,
     step: bool,
     **_: Any,
 ) -> Settings:
     from policy_engine.endpoint import Pace, Settings
     from policy_engine.scheduler.jobs import Timing
 
-    pace = Pace(Timing(stop_seconds=stop_seconds, start_seconds=start_seconds), stepped=step)
+    pace = Pace(Timing(stop_seconds=stop_seconds, start_seconds=start_seconds), choices, stepped=step)
     return Settings(account=account, region=region, duration=duration, pace=pace)

@@ -146,8 +146,8 @@ class Maker:
         random = self.random
         if random.random() < 0.03:
             path = random.choice(("/_sim/advance", "/_sim/step", "/_sim/clock", "/v1/", "/", "/v1/tags/", "//"))
-            body = {"seconds": random.choice((0, 1, 60, 1e5, -1, "x"))}
-            return random.choice(("GET", "POST", "PUT")), path, "", json.dumps(body).encode()
+            moved = {"seconds": random.choice((0, 1, 60, 1e5, -1, "x"))}
+            return random.choice(("GET", "POST", "PUT")), path, "", json.dumps(moved).encode()
         names = list(OPERATIONS) if random.random() < 0.9 else MODEL.operation_names
         described = MODEL.operation_model(random.choice(names))
         asked = self.structure(described.input_shape, 0) if random.random() > 0.01 else random.choice(NONSENSE)
