@@ -21,6 +21,7 @@ from botocore.session import Session
 from policy_engine.endpoint.application import Application
 
 _EVENT: Final = "before-send.batch"
+_ANSWERED: Final = "answered_by_policy_engine"
 _ANY: Final = "testing"
 """A key; no signature is verified."""
 
@@ -32,7 +33,13 @@ class InProcess:
         self.application = application
 
     def respond(self, request: Any, **_: Any) -> Any:
-        """The response to one prepared request: what botocore's hook asks for."""
+        """The response to one prepared request: what botocore's hook asks for; None where another one gave it.
+
+        botocore calls every hook, and takes the first response.
+        """
+        if getattr(request, _ANSWERED, False):
+            return None
+        setattr(request, _ANSWERED, True)
         url = urlsplit(request.url)
         authorization = request.headers.get("Authorization")
         if isinstance(authorization, bytes):
@@ -50,7 +57,7 @@ class InProcess:
     def answering(self) -> Iterator[None]:
         """Answer every client that is made meanwhile, and for as long as it lives: none of them reaches the network."""
         entry = (_EVENT, self.respond)
-        handlers.BUILTIN_HANDLERS.append(entry)
+        handlers.BUILTIN_HANDLERS.insert(0, entry)  # before one that is entered already
         boto3 = sys.modules.get("boto3")
         session = getattr(boto3, "DEFAULT_SESSION", None)
         if boto3 is not None:

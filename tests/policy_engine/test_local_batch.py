@@ -181,10 +181,12 @@ def test_nothing_of_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hooks == handlers.BUILTIN_HANDLERS
 
 
-def test_two_at_once_do_not_see_each_other() -> None:
-    with LocalBatch(WALKTHROUGH) as one, LocalBatch() as other:
-        assert len(one.client().describe_job_queues()["jobQueues"]) == 1
-        assert other.client().describe_job_queues()["jobQueues"] == []
+def test_the_inner_one_of_two_answers_alone() -> None:
+    with LocalBatch(WALKTHROUGH) as outer, LocalBatch(WALKTHROUGH) as inner:
+        boto3.client("batch").submit_service_job(jobName="j", **JOB)
+        outer.client().submit_service_job(jobName="k", **JOB)
+        assert [job.name for _, job in inner.endpoint.account().jobs.values()] == ["j"]
+        assert [job.name for _, job in outer.endpoint.account().jobs.values()] == ["k"]
 
 
 # --- where the policy comes from ---------------------------------------------------------------------
@@ -222,6 +224,7 @@ def test_beside_moto(moto_first: bool) -> None:
         storage.create_bucket(Bucket="checkpoints")
         assert [bucket["Name"] for bucket in storage.list_buckets()["Buckets"]] == ["checkpoints"]
         batch = boto3.client("batch")
+        batch.create_scheduling_policy(name="p", quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"})
         job = batch.submit_service_job(jobName="j", **JOB)
         assert batch.describe_service_job(jobId=job["jobId"])["status"] == "RUNNING"
 
