@@ -245,7 +245,8 @@ _Found = tuple[Hazard, str, Place, tuple[str, ...]]
 
 
 def _what_happens(old: QuotaShare, new: QuotaShare | None, pairs: Pairs) -> _Found | None:
-    name, queue = old.label, pairs.old.queue.label
+    name, known = old.label, pairs.old.queue.name
+    queue = known if isinstance(known, str) else "QUEUE"
     if new is None:
         message = f"quota share {name} is removed: its deletion terminates all its jobs"
         return Hazard.SHARE_REMOVED, message, old.place, _drained(name, queue)
@@ -300,7 +301,8 @@ def _renamed(name: str, new: str, queue: str, pairs: Pairs) -> tuple[str, ...]:
     room = f"; a queue has at most {MAX_QUOTA_SHARES} shares, so another has to go first" if full else ""
     return (
         f"keep the name {name}, if its jobs need no other",
-        f"declare {new} beside {name}, under an id of its own, with limits taken out of those of {name}{room}",
+        f"declare {new} beside {name}, under an id of its own, with limits taken out of those of {name} (its jobs"
+        f" above what is left can be preempted){room}",
         f"let everybody submit to {new}",
         disabled,
         wait,

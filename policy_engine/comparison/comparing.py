@@ -256,8 +256,14 @@ def _shares(
             differing,
             is_declared_otherwise=name in changed,
             is_intended=name in intends if intends else name in changed,
-            witness=search.witness(name) if word_of(differing).has_losses else None,
+            witness=search.witness(name, _losing_units(differing)) if word_of(differing).has_losses else None,
         )
+
+
+def _losing_units(differing: Iterable[Difference]) -> tuple[str, ...]:
+    """The instance types on which the share loses something; none where it loses on all of them."""
+    lost = [difference.unit for difference in differing if difference.word.has_losses]
+    return () if None in lost else tuple(dict.fromkeys(unit for unit in lost if unit is not None))
 
 
 def _known(name: str, pairs: Pairs) -> str:

@@ -42,8 +42,8 @@ class Measure(StrEnum):
     """What it can always have back."""
     REACHABLE = "reachable"
     """The most that it can hold, and so its largest job."""
-    AT_ONCE = "has its guarantee back at once"
-    """No job of another share can be in the way; else victims have to stop first."""
+    AT_ONCE = "has at once"
+    """What of its limit it has without anybody being stopped, even where all others hold as much as they can."""
     LENT_BY_OTHERS = "lent by others"
     """The limits of the shares that it can borrow from."""
     OTHER_BORROWERS = "others may borrow of that"
@@ -110,6 +110,15 @@ class _Promises:
         states = (self.policy.shares[name].state, self.policy.state, self.policy.service_environment.state)
         return all(state is State.ENABLED for state in states)
 
+    def at_once(self, name: str, unit: str) -> int:
+        """What all others together cannot hold, and what is reserved for it."""
+        policy, row = self.policy, self.of[name].get(unit)
+        usable = min(policy.capacity(unit), policy.sum_of_limits(unit))
+        left = usable - sum(self.bounds.reachable(other, unit) for other, _ in policy.others(name))
+        if row is not None and not self.bounds.lends(name):
+            left = max(left, row.guaranteed)
+        return max(0, min(policy.shares[name].limit(unit), left))
+
     def may_borrow(self, name: str, unit: str) -> bool:
         """Does its borrow limit leave it any?"""
         return self.bounds.borrow_allowance(name, unit) != 0
@@ -145,8 +154,7 @@ def _on_unit(name: str, unit: str, old: _Promises, new: _Promises) -> Iterator[D
     guaranteed = [0 if row is None else row.guaranteed for row in sides]
     yield from _differing(name, unit, Measure.GUARANTEED, *guaranteed)
     yield from _differing(name, unit, Measure.REACHABLE, *(0 if row is None else row.reachable for row in sides))
-    if all(guaranteed):
-        yield from _differing(name, unit, Measure.AT_ONCE, *(not row.is_contested for row in sides if row is not None))
+    yield from _differing(name, unit, Measure.AT_ONCE, old.at_once(name, unit), new.at_once(name, unit))
     yield from _borrowing(name, unit, old, new)
 
 
@@ -195,9 +203,8 @@ def _reachable(difference: Difference) -> str:
 
 
 def _at_once(difference: Difference) -> str:
-    if difference.new:
-        return f"no other share's jobs can hold its {difference.unit} any more"
-    return f"jobs of other shares can hold its {difference.unit}, and have to stop first when it wants them back"
+    old, new, unit = difference.old, difference.new, difference.unit
+    return f"other shares' jobs leave it {new:,} {unit} without being stopped first, not {old:,}"
 
 
 def _lent(difference: Difference) -> str:

@@ -6,15 +6,16 @@ scenario file expects what holds under the old policy and fails under the new on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, Final
 
 from policy_engine.comparison.workloads import Effect, Side, effects, side
 from policy_engine.expectations import Answer, judge_one
 from policy_engine.exploration.counterexample import Counterexample
 from policy_engine.outcome import JobOutcome
-from policy_engine.policy import Policy
+from policy_engine.policy import Policy, State
 from policy_engine.proving.showing import drawn, scenario_data, scenario_text
 from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.choices import Choices
@@ -23,8 +24,8 @@ from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.workload.durations import duration_text
 from policy_engine.workload.expected import JobExpectation
 
-MOST_TRIED: Final = 1500
-"""Workloads that are run for one share."""
+MOST_TRIED: Final = 6000
+"""Workloads that are run for one share and instance type, and their jobs."""
 STOP_SECONDS: Final = 20.0
 """From a preemption to the release of its capacity: AWS's sample event takes about as long."""
 _APART: Final = 60.0
@@ -63,20 +64,28 @@ _MOST_DRAWN: Final = 8
 
 def _part(policy: Policy, workload: Workload) -> Policy:
     """What of the policy there is to see: the instance types of the jobs, and the shares that have any of them."""
-    units = {unit for job in workload.jobs for unit in job.demand}
+    seen = _only(policy, {unit for job in workload.jobs for unit in job.demand})
+    shares = {name: share for name, share in seen.shares.items() if share.capacity_limits}
+    if len(shares) > _MOST_DRAWN:
+        busy = {job.share for job in workload.jobs}
+        shares = {name: share for name, share in shares.items() if name in busy}
+    return seen.model_copy(update={"shares": shares})
+
+
+def _only(policy: Policy, units: Collection[str]) -> Policy:
+    """The policy on these instance types alone: no other has a part in what happens on them."""
 
     def of(limits: Mapping[str, int]) -> dict[str, int]:
         return {unit: count for unit, count in limits.items() if unit in units}
 
-    shares = {name: share for name, share in policy.shares.items() if of(share.capacity_limits)}
-    if len(shares) > _MOST_DRAWN:
-        busy = {job.share for job in workload.jobs}
-        shares = {name: share for name, share in shares.items() if name in busy}
     environment = policy.service_environment
     return policy.model_copy(
         update={
             "service_environment": environment.model_copy(update={"capacity_limits": of(environment.capacity_limits)}),
-            "shares": {n: s.model_copy(update={"capacity_limits": of(s.capacity_limits)}) for n, s in shares.items()},
+            "shares": {
+                name: share.model_copy(update={"capacity_limits": of(share.capacity_limits)})
+                for name, share in policy.shares.items()
+            },
         }
     )
 
@@ -91,20 +100,34 @@ class Search:
     timing: Timing = field(default_factory=lambda: Timing(stop_seconds=STOP_SECONDS))
     most: int = MOST_TRIED
 
-    def witness(self, share: str) -> Witness | None:
-        """The smallest workload that was found on which jobs of the share fare worse, and none of them better.
+    def witness(self, share: str, units: Collection[str] = ()) -> Witness | None:
+        """A small workload on which jobs of the share fare worse, and none of them better.
 
-        Where there is none, one on which some fare worse and others better; None where there is not even that.
+        Where none is found, one on which some fare worse and others better; None where there is not even that.
+        ``units`` are the instance types on which the share loses something; none: any.
         """
+        if not self._takes_jobs(share):
+            return None
         second: _Found | None = None
-        for number, jobs in enumerate(self._candidates(share)):
-            if number >= self.most:
-                break
-            found = self._look(share, jobs)
-            if found is not None and not found.has_gains:
-                return self._shown(self._shrunk(found))
-            second = second or found
+        for unit in units or dict.fromkeys((*self.old.units, *self.new.units)):
+            search = self._on(unit)
+            for jobs in search._candidates(share, unit):
+                found = search._look(share, jobs)
+                if found is not None and not found.has_gains:
+                    return self._shown(search._shrunk(found))
+                second = second or found
         return None if second is None else self._shown(self._shrunk(second))
+
+    def _takes_jobs(self, share: str) -> bool:
+        """Could it run any under the old policy? Else none can fare worse."""
+        old = self.old
+        declared = old.shares.get(share)
+        states = (old.state, old.service_environment.state, declared and declared.state)
+        return all(state is State.ENABLED for state in states)
+
+    def _on(self, unit: str) -> Search:
+        """The same on one instance type alone, which is quicker."""
+        return replace(self, old=_only(self.old, {unit}), new=_only(self.new, {unit}))
 
     def _look(self, share: str, jobs: tuple[Job, ...]) -> _Found | None:
         """The workload under both policies, where jobs of the share fare worse."""
@@ -121,19 +144,27 @@ class Search:
         return _Found(share, workload, old, new, every, losses, any(effect.is_better for effect in own))
 
     def _shrunk(self, found: _Found) -> _Found:
-        """Without what is not needed: jobs, then instances."""
-        smaller = True
-        while smaller:
-            smaller = False
-            for jobs in _smaller(found.workload.jobs):
-                other = self._look(found.share, jobs)
-                if other is not None and other.has_gains <= found.has_gains:
-                    found, smaller = other, True
-                    break
+        """Without what is not needed: jobs, then instances, then priorities; the last ones first."""
+        for smaller in (_without_job, _with_fewer, _with_fewer, _without_priority):
+            for number in reversed(range(len(found.workload.jobs))):
+                if number >= len(found.workload.jobs):
+                    continue
+                for jobs in smaller(found.workload.jobs, number):
+                    other = self._look(found.share, jobs)
+                    if other is not None and other.has_gains <= found.has_gains:
+                        found = other
+                        break
         return found
 
     def _shown(self, found: _Found) -> Witness | None:
-        """With its scenario file. None where what it expects is not as it should be, which would be a bug."""
+        """With its scenario file, run under the whole policies.
+
+        None where what it expects is not as it should be, which would be a bug.
+        """
+        whole = self._look(found.share, found.workload.jobs)
+        if whole is None:
+            return None
+        found = whole
         wanted = [expected for effect in found.losses if (expected := _expected(effect)) is not None]
         kept = [one for one in wanted if _tells_apart(one, found)]
         if not kept:
@@ -157,15 +188,23 @@ class Search:
 
     # --- what is tried --------------------------------------------------------------------------------
 
-    def _candidates(self, share: str) -> Iterator[tuple[Job, ...]]:
-        """Workloads on one instance type, those of few jobs first, each once."""
+    def _candidates(self, share: str, unit: str) -> Iterator[tuple[Job, ...]]:
+        """Workloads on one instance type, each once: what the others run together first, then one by one."""
         bounds = [Bounds(policy, self.choices) for policy in (self.old, self.new)]
-        found: dict[tuple[_Piece, ...], None] = {}
-        for unit in dict.fromkeys((*self.old.units, *self.new.units)):
-            levels = {name: _levels(bounds, name, unit) for name in {**self.old.shares, **self.new.shares}}
-            own, fills = list(_own(share, unit, levels[share])), list(_fills(share, unit, levels))
-            found |= {pieces: None for mine in own for fill in fills for pieces in ((*fill, *mine), (*mine, *fill))}
-        return (_jobs(pieces) for pieces in sorted(found, key=len))
+        levels = {name: _levels(bounds, name, unit) for name in {**self.old.shares, **self.new.shares}}
+        own = list(_own(share, unit, levels[share]))
+        capacities = [policy.capacity(unit) for policy in (self.old, self.new)]
+        seen: set[tuple[_Piece, ...]] = set()
+        left = self.most
+        for fills in _fills(share, unit, levels, capacities):
+            for mine, fill in product(own, fills):
+                for pieces in ((*fill, *mine), (*mine, *fill)):
+                    if pieces not in seen:
+                        seen.add(pieces)
+                        left -= 1 + len(pieces)
+                        yield _jobs(pieces)
+                        if left < 0:
+                            return
 
 
 @dataclass(frozen=True)
@@ -217,24 +256,45 @@ def _own(share: str, unit: str, levels: _Levels) -> Iterator[tuple[_Piece, ...]]
     sizes = dict.fromkeys(size for size in (1, low, high, most, most - low, most - high) if 0 < size <= most)
     for size in sizes:
         yield ((share, unit, size, 0),)
-    for base in dict.fromkeys((low, high, most)):
+    bases = [((share, unit, base, 0),) for base in (low, high, most) if 0 < base <= most]
+    for base in dict.fromkeys((*bases, _steps(share, unit, levels.limits), _steps(share, unit, levels.reach))):
         for size in sizes:
-            if 0 < base <= most:
-                yield (share, unit, base, 0), (share, unit, size, 0)
-                yield (share, unit, base, 0), (share, unit, size, 1)
+            yield (*base, (share, unit, size, 0))
+            yield (*base, (share, unit, size, 1))
 
 
-def _fills(share: str, unit: str, levels: dict[str, _Levels]) -> Iterator[tuple[_Piece, ...]]:
-    """What other shares may run: nothing, one or all of them, to their limits or as far as they can reach."""
+def _fills(
+    share: str, unit: str, levels: dict[str, _Levels], capacities: Sequence[int]
+) -> Iterator[list[tuple[_Piece, ...]]]:
+    """What other shares may run, the plainest first.
+
+    Nothing; all of them, to their limits or as far as they can reach; one of them; all as long as the environment has
+    room; all but one.
+    """
     limits = {name: _steps(name, unit, level.limits) for name, level in levels.items() if name != share}
     reach = {name: _steps(name, unit, level.reach) for name, level in levels.items() if name != share}
-    yield ()
-    for name in limits:
-        yield from (limits[name], reach[name])
-        rest = tuple(piece for other, pieces in limits.items() if other != name for piece in pieces)
-        yield from ((*reach[name], *rest), rest)
-    yield tuple(piece for pieces in limits.values() for piece in pieces)
-    yield tuple(piece for pieces in reach.values() for piece in pieces)
+    yield [(), _together(limits), _together(reach)]
+    yield [pieces for name in limits for pieces in (limits[name], reach[name])]
+    most = [(name, levels[name].limits[1]) for name in limits]
+    rotated = [[*most[n:], *most[:n]] for n in range(len(most))]
+    yield [_filled(unit, shares, capacity) for capacity in dict.fromkeys(capacities) for shares in rotated]
+    others = {name: _together({other: limits[other] for other in limits if other != name}) for name in limits}
+    yield [pieces for name, rest in others.items() for pieces in (rest, (*reach[name], *rest))]
+
+
+def _together(jobs: Mapping[str, tuple[_Piece, ...]]) -> tuple[_Piece, ...]:
+    return tuple(piece for pieces in jobs.values() for piece in pieces)
+
+
+def _filled(unit: str, shares: Sequence[tuple[str, int]], capacity: int) -> tuple[_Piece, ...]:
+    """Every share to its limit, one after the other, as long as the environment has room."""
+    pieces: list[_Piece] = []
+    for share, limit in shares:
+        count = min(limit, capacity)
+        if count:
+            pieces.append((share, unit, count, 0))
+        capacity -= count
+    return tuple(pieces)
 
 
 def _jobs(pieces: Sequence[_Piece]) -> tuple[Job, ...]:
@@ -244,17 +304,30 @@ def _jobs(pieces: Sequence[_Piece]) -> tuple[Job, ...]:
     )
 
 
-def _smaller(jobs: tuple[Job, ...]) -> Iterator[tuple[Job, ...]]:
-    """Without one job; with one, half or all but one of the instances of one; without a priority."""
-    pieces = [(job.share, *next(iter(job.demand.items())), job.priority or 0) for job in jobs]
+def _pieces(jobs: tuple[Job, ...]) -> list[_Piece]:
+    return [(job.share, *next(iter(job.demand.items())), job.priority or 0) for job in jobs]
+
+
+def _without_job(jobs: tuple[Job, ...], number: int) -> Iterator[tuple[Job, ...]]:
+    pieces = _pieces(jobs)
     if len(pieces) > 1:
-        yield from (_jobs(pieces[:n] + pieces[n + 1 :]) for n in range(len(pieces)))
-    for n, (share, unit, count, priority) in enumerate(pieces):
-        for fewer in dict.fromkeys((1, count // 2, count - 1)):
-            if 0 < fewer < count:
-                yield _jobs([*pieces[:n], (share, unit, fewer, priority), *pieces[n + 1 :]])
-        if priority:
-            yield _jobs([*pieces[:n], (share, unit, count, 0), *pieces[n + 1 :]])
+        yield _jobs(pieces[:number] + pieces[number + 1 :])
+
+
+def _with_fewer(jobs: tuple[Job, ...], number: int) -> Iterator[tuple[Job, ...]]:
+    """With one, half or all but one of its instances."""
+    pieces = _pieces(jobs)
+    share, unit, count, priority = pieces[number]
+    for fewer in dict.fromkeys((1, count // 2, count - 1)):
+        if 0 < fewer < count:
+            yield _jobs([*pieces[:number], (share, unit, fewer, priority), *pieces[number + 1 :]])
+
+
+def _without_priority(jobs: tuple[Job, ...], number: int) -> Iterator[tuple[Job, ...]]:
+    pieces = _pieces(jobs)
+    share, unit, count, priority = pieces[number]
+    if priority:
+        yield _jobs([*pieces[:number], (share, unit, count, 0), *pieces[number + 1 :]])
 
 
 # --- what it expects, and in words --------------------------------------------------------------------

@@ -280,7 +280,8 @@ def _shares(found: Comparison, *, narrow: bool) -> Iterator[Block]:
         meant = [] if narrow else ["yes" if share.is_intended else "no"]
         if share.differences or not narrow:
             rows.append((Name(_named(share)), Badge(share.word, TONES[share.word]), *meant, Lines(_told(share))))
-    columns = ["Share", "Guarantees", *([] if narrow else ["Meant"]), "What is gained (+) and lost (-)"]
+    why = "Meant" if found.intends else "Declared otherwise"
+    columns = ["Share", "Guarantees", *([] if narrow else [why]), "What is gained (+) and lost (-)"]
     if rows:
         yield Table("", _columns(*columns), rows)
     same = sum(share.word is Word.SAME for share in found.shares)
