@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 NONE: Final = "-"
 """A cell for which there is no number."""
 _HOUR: Final = 3600.0
+LEAD: Final = ("in-short", "remarks", "baselines")
+"""Sections that come before the pictures."""
+MOST_PAIRS: Final = 10
+"""Of who stopped whom, so many are always shown; the rest is folded away."""
+MOST_CELLS: Final = 20
+"""Rows by share and instance type; more are folded away on a page."""
 MOST_NEVER_RUN: Final = 10
 """Jobs too large to run of which each is told; the rest is counted."""
 
@@ -58,7 +64,7 @@ class ReplayReport:
 
     def summary(self) -> Page:
         """In few columns."""
-        return self._page([_unfolded(section) for section in _sections(self.replayed)])
+        return self._page([_unfolded(section) for section in _sections(self.replayed, is_narrow=True)])
 
     def page(self) -> Page:
         """All of it."""
@@ -72,7 +78,7 @@ class ReplayReport:
         """The run."""
         from policy_engine.report import runs
 
-        return [("What happened", runs.story("run", self.replayed.result.run))]
+        return [("Over time", runs.story("run", self.replayed.result.run, is_measured=True))]
 
     def _page(self, sections: Sequence[Section]) -> Page:
         result = self.replayed.result
@@ -85,6 +91,7 @@ class ReplayReport:
             verdict=Badge("replayed"),
             sources=[("policy", self.source.description + queue), ("history", _described(self.replayed))],
             sections=sections,
+            lead=sum(1 for section in sections if section.ident in LEAD),
             rests_on=[*options, *rests_on(result.options.choices, result.options.timing)],
         )
 
@@ -124,7 +131,7 @@ def _measured(measures: Measures) -> str:
 # --- sections --------------------------------------------------------------------------------------
 
 
-def _sections(replayed: Replayed) -> Iterator[Section]:
+def _sections(replayed: Replayed, *, is_narrow: bool = False) -> Iterator[Section]:
     result, measures = replayed.result, replayed.result.measures
     yield Section("in-short", "In short", [_in_short(measures, len(result.fitted.never_run))])
     if remarks := list(replayed.remarks):
@@ -132,7 +139,9 @@ def _sections(replayed: Replayed) -> Iterator[Section]:
     if replayed.baselines:
         yield Section("baselines", "What sharing buys and costs", list(_baselines(replayed.baselines)))
     yield Section("waits", "Waits to the first start", list(_waits(measures)))
-    yield Section("capacity", "Capacity by share (2h is two instance-hours)", list(_capacity(measures)))
+    yield Section(
+        "capacity", "Capacity by share (2h is two instance-hours)", list(_capacity(measures, is_narrow=is_narrow))
+    )
     yield Section("preemptions", "Preemptions", list(_preemptions(measures)))
     if replayed.costs is not None:
         yield Section("money", "In money, at the prices given", list(_money(replayed.costs)))
@@ -211,7 +220,7 @@ def _wait_cells(jobs: JobMeasures) -> tuple[str, ...]:
     return (f"{jobs.jobs:,}", *told, f"{jobs.never_started:,}")
 
 
-def _capacity(measures: Measures) -> Iterator[Block]:
+def _capacity(measures: Measures, *, is_narrow: bool) -> Iterator[Block]:
     columns = ("Share", "Instance type", "#Limit", "#In use", "#Borrowed", "#Lent", "#Most in use")
     rows = [
         (
@@ -225,7 +234,12 @@ def _capacity(measures: Measures) -> Iterator[Block]:
         )
         for cell in measures.by_unit
     ]
-    yield _table("", columns, rows)
+    by_type = _table("", columns, rows)
+    if is_narrow or len(rows) <= MOST_CELLS:
+        yield by_type
+    else:
+        yield _table("", ("Share", "#In use", "#Borrowed", "#Lent"), [_used(share) for share in measures.shares])
+        yield Details("By share and instance type", [by_type])
     owed = ("Share", "#Jobs waited for capacity lent", "#Mean", "#p95", "#Longest", "#Had while waiting")
     yield _table("Getting back what is lent", owed, [_owed(share) for share in measures.shares])
     yield Text(
@@ -242,6 +256,11 @@ def _capacity(measures: Measures) -> Iterator[Block]:
         for unit in measures.units
     ]
     yield _table("The queue", ("Instance type", "#Utilisation", "#Capacity", "#In use"), units)
+
+
+def _used(share: ShareMeasures) -> tuple[Cell, ...]:
+    hours = (share.busy_instance_seconds, share.borrowed_instance_seconds, share.lent_instance_seconds)
+    return (Name(share.name), *map(_hours, hours))
 
 
 def _owed(share: ShareMeasures) -> tuple[Cell, ...]:
@@ -270,12 +289,21 @@ def _preemptions(measures: Measures) -> Iterator[Block]:
     yield _table(
         "Lost: had no job kept anything, and had every job kept what it had at its last checkpoint", columns, rows
     )
-    pairs = [
+    yield from _who_stopped_whom(measures)
+
+
+def _who_stopped_whom(measures: Measures) -> Iterator[Block]:
+    columns = ("A job of", "stopped a job of", "Kind", "#Times", "#Work lost")
+    pairs: list[tuple[Cell, ...]] = [
         (Name(pair.by), Name(pair.of), why(pair.kind), f"{pair.preemptions:,}", _hours(pair.lost_instance_seconds))
         for pair in measures.pairs
     ]
-    stopped = _table("", ("A job of", "stopped a job of", "Kind", "#Times", "#Work lost"), pairs)
-    yield Details("Who stopped whom", [stopped])
+    if len(pairs) <= MOST_PAIRS:
+        yield _table("Who stopped whom", columns, pairs)
+        return
+    yield _table(f"Who stopped whom: the {MOST_PAIRS} most frequent of {len(pairs)} pairs", columns, pairs[:MOST_PAIRS])
+    rest = _table("", columns, pairs[MOST_PAIRS:])
+    yield Details(f"The other {len(pairs) - MOST_PAIRS} pairs", [rest])
 
 
 def _never_run(jobs: Sequence[NeverRun]) -> Iterator[Block]:

@@ -20,9 +20,9 @@ NEVER: Final = "-"
 """Of a job that never started."""
 
 
-def story(ident: str, run: Run) -> Story:
-    """The run as reports tell it; ``ident`` is unique in the report."""
-    return Story(ident, run, job_outcomes(run))
+def story(ident: str, run: Run, *, is_measured: bool = False) -> Story:
+    """The run as reports tell it; ``ident`` is unique in the report. See ``Story.is_measured``."""
+    return Story(ident, run, job_outcomes(run), is_measured)
 
 
 def sections(told: Story) -> list[Section]:

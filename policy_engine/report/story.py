@@ -29,6 +29,8 @@ class Story:
     """Unique in the report: begins the id of everything that belongs to the run."""
     run: Run
     jobs: Sequence[JobOutcome]
+    is_measured: bool = False
+    """Has the report tables of its own for shares and preemptions?"""
 
     @cached_property
     def timelines(self) -> dict[str, Timeline]:

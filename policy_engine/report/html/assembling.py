@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from policy_engine.report import tables
 from policy_engine.report.blocks import Block, Details, Group, Page, Section
@@ -13,6 +14,9 @@ from policy_engine.report.html.beside import beside
 from policy_engine.report.html.lanes import lanes
 from policy_engine.report.result import Report
 from policy_engine.report.story import Story
+
+MOST_SHARES: Final = 8
+"""The policy of more is folded away: on a phone it is as long as all the rest."""
 
 
 def assembled(report: Report) -> Page:
@@ -30,7 +34,9 @@ def assembled(report: Report) -> Page:
             happened += [Section(story.ident, title, _drawn(story)), *sections]
         else:
             happened.append(Section(story.ident, title, [*_drawn(story), *parts]))
-    return replace(head, sections=[*head.sections, *happened, *_policies([story for _, story in stories])])
+    lead = len(head.sections) if head.lead is None else head.lead
+    policies = _policies([story for _, story in stories])
+    return replace(head, sections=[*head.sections[:lead], *happened, *head.sections[lead:], *policies])
 
 
 def _drawn(story: Story) -> list[Block]:
@@ -39,8 +45,9 @@ def _drawn(story: Story) -> list[Block]:
 
 def _parts(story: Story) -> Iterator[Group]:
     yield Group("Jobs", list(tables.jobs(story)))
-    yield Group("Shares", list(tables.shares(story)))
-    yield Group("Preemptions", list(tables.preemptions(story)))
+    if not story.is_measured:
+        yield Group("Shares", list(tables.shares(story)))
+        yield Group("Preemptions", list(tables.preemptions(story)))
     yield Group("Events", list(tables.log(story)))
 
 
@@ -62,4 +69,7 @@ def _policies(stories: list[Story | Both]) -> Iterator[Section]:
     for number, story in enumerate(seen):
         queue = story.run.policy.queue
         title = "The policy" if len(seen) == 1 or queue is None else f"The policy of {queue}"
-        yield Section(f"policy-{number}", title, list(promises(story.run.policy, story.run.choices)))
+        told: list[Block] = list(promises(story.run.policy, story.run.choices))
+        if len(story.run.policy.shares) > MOST_SHARES:
+            told = [Details("What is declared, and what it promises", told)]
+        yield Section(f"policy-{number}", title, told)

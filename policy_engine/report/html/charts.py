@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -41,6 +41,10 @@ _BAR: Final = (19, 29)
 """Top and bottom of the bar in it."""
 _TEXT: Final = 11
 """Middle of the text in it."""
+NARROWEST: Final = 0.7
+"""Pixels; of a run of weeks no screen shows what is narrower."""
+NEAREST: Final = 3.0
+"""Pixels between two shapes, which are eight wide."""
 ROUNDING: Final = 1e-6
 """Instances that a mean may be above a whole number for no other reason than how computers add."""
 
@@ -145,18 +149,44 @@ def jobs(rows: Sequence[Row], spans: Iterable[Span], ends: Iterable[End], window
     bars: Records = [
         {"x": place(span.start), "x2": place(span.end), "y": _ROW * span.row + top, "y2": _ROW * span.row + bottom}
         | {"kind": span.kind}
-        for span in spans
+        for span in _wide_enough(spans, window)
     ]
     middle = (top + bottom) / 2
     data: dict[str, Records] = {
         "bars": bars,
-        "ends": [{"x": place(end.at), "y": _ROW * end.row + middle, "kind": end.kind} for end in ends],
+        "ends": [{"x": place(end.at), "y": _ROW * end.row + middle, "kind": end.kind} for end in _apart(ends, window)],
         "rows": [{"y": _ROW * n + _TEXT, "name": row.name, "note": row.note} for n, row in enumerate(rows)],
     }
     height = _ROW * len(rows)
     spec = deepcopy(_jobs_chart(window.width))
     spec["layer"][0]["encoding"]["y"]["scale"] |= {"domain": [0, height], "range": [0, height]}
     return _drawn(spec, data, window, height, label)
+
+
+def _wide_enough(spans: Iterable[Span], window: Window) -> Iterator[Span]:
+    """The spans; what is too narrow to be seen is drawn as what comes before it in its row."""
+    place, least = window.axis.place, NARROWEST / window.width
+    held: Span | None = None
+    for span in spans:
+        if held is not None and held.row == span.row and place(span.end) - place(span.start) < least:
+            held = replace(held, end=span.end)
+            continue
+        if held is not None:
+            yield held
+        held = span
+    if held is not None:
+        yield held
+
+
+def _apart(ends: Iterable[End], window: Window) -> Iterator[End]:
+    """The ends; of those of one kind that would hide each other in a row the first."""
+    place, least = window.axis.place, NEAREST / window.width
+    drawn: dict[tuple[int, str], float] = {}
+    for end in ends:
+        at = place(end.at)
+        if at - drawn.get((end.row, end.kind), -1.0) >= least:
+            drawn[end.row, end.kind] = at
+            yield end
 
 
 @cache

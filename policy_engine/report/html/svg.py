@@ -96,12 +96,18 @@ def _shortened(path: str) -> str:
     said = f"M{points[0][0]},{points[0][1]}"
     for (last_x, last_y), (x, y) in pairwise(points):
         if y == last_y:
-            said += f"H{x}"
+            said += f"h{_from(last_x, x)}"
         elif x == last_x:
-            said += f"V{y}"
+            said += f"v{_from(last_y, y)}"
         else:
-            said += f"L{x},{y}"
+            said += f"l{_from(last_x, x)},{_from(last_y, y)}"
     return said + ("Z" if path.endswith("Z") else "")
+
+
+def _from(last: str, now: str) -> str:
+    """How far it is: shorter to write than where it is. In tenths, so that nothing adds up."""
+    far = round(10 * float(now)) - round(10 * float(last))
+    return f"{far / 10:g}".replace("0.", ".", 1) if abs(far) < 10 else f"{far / 10:g}"
 
 
 def _is_on_the_way(last: list[tuple[str, str]], x: str, y: str) -> bool:

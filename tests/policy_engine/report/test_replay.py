@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from policy_engine.outcome import job_outcomes
+from policy_engine.outcome.measures import PairMeasures
 from policy_engine.replaying import Asked, Replayed, ReplayOptions, Spreading, ask
 from policy_engine.report import markdown, publishing
 from policy_engine.report import text as terminal
@@ -178,6 +179,18 @@ def test_rows_of_harmful_names_are_read_back_as_text(tmp_path: Path) -> None:
 
 
 # --- for people --------------------------------------------------------------------------------------
+
+
+def test_the_most_frequent_pairs_are_shown_and_the_rest_is_folded_away(source: Source, everything: Replayed) -> None:
+    pairs = tuple(PairMeasures(f"by-{n}", "of", "cross_share", 99 - n, 1, 3600.0) for n in range(13))
+    result = replace(everything.result)
+    vars(result)["measures"] = replace(everything.result.measures, pairs=pairs)
+    replayed = replace(everything, result=result)
+    told, page = shown(source, replayed), markdown.render(ReplayReport(source, replayed).page())
+    assert "Who stopped whom: the 10 most frequent of 13 pairs" in told
+    assert ("by-9 " in told, "by-10" in told) == (True, False)
+    assert "<summary>The other 3 pairs</summary>" in page
+    assert page.index("by-9") < page.index("The other 3 pairs") < page.index("by-10")
 
 
 def shown(source: Source, replayed: Replayed) -> str:

@@ -6,17 +6,21 @@ from pathlib import Path
 
 from policy_engine import check, verify
 from policy_engine.policy import Policy
+from policy_engine.replaying import Asked, Spreading, ask
 from policy_engine.report import tables
 from policy_engine.report.blocks import Badge, Page, Section
 from policy_engine.report.check import CheckReport, promises
 from policy_engine.report.html import render_html
 from policy_engine.report.html.lanes import lanes
 from policy_engine.report.html.rendering import render
+from policy_engine.report.replay import ReplayReport
 from policy_engine.report.runs import story
 from policy_engine.report.story import Story
 from policy_engine.report.verification import VerificationReport, Verified
 from policy_engine.scheduler.jobs import Exit, Job, Terminate, Timing, UpdatePriority, Workload
 from policy_engine.simulation import simulate
+from policy_engine.sources import load
+from policy_engine.workload.history import Format, History
 
 ROOT = Path(__file__).parents[4]
 """A report names its files as they were given: from here, not from where this machine keeps them."""
@@ -151,9 +155,41 @@ def many_jobs_page() -> str:
     return page_of(many_jobs_story())
 
 
+@cache
+def replay_page() -> str:
+    """A replay of 20 shares, one of them with a name as long as names may be, and all that can be asked."""
+    names = ["a-team-whose-name-has-no-end" * 4, *(f"team-{n:02}" for n in range(1, 20))]
+    shares = {
+        name: {
+            "capacity_limits": {XLARGE: 3, BIG: 1} if n < 3 else {XLARGE: 3},
+            "strategy": "LEND_AND_BORROW",
+            "borrow_limit": 300,
+            "in_share_preemption": n % 2 == 0,
+        }
+        for n, name in enumerate(names)
+    }
+    policy = Policy.of({"service_environment": {"capacity_limits": {XLARGE: 60, BIG: 3}}, "shares": shares})
+    jobs = [
+        Job(
+            f"{names[n % 20]}-{n}",
+            names[n * n % 20 if n % 9 else 2],
+            {XLARGE: 1 + n % 2} if n % 9 else {BIG: 1},
+            priority=n % 5,
+            submit=n * 60.0,
+            duration=600.0 + n * 7919 % 20_000,
+        )
+        for n in range(800)
+    ]
+    jobs.append(Job("too-large", names[1], {BIG: 30}, submit=48_000.0, duration=60.0))
+    found = History("jobs.csv", Format.CSV, tuple(jobs), [job.submit for job in jobs], 0.0, None, ())
+    asked = Asked(baselines=True, shakes=1, spreading=Spreading(1), prices={XLARGE: 1.0, BIG: 15.0})
+    return render_html(ReplayReport(load(ROOT / "examples" / "teams.yaml"), ask(policy, found, asked)))
+
+
 PAGES = {
     "walkthrough": walkthrough_page,
     "check": check_page,
     "nasty names": nasty_page,
     "many jobs": many_jobs_page,
+    "replay": replay_page,
 }

@@ -38,12 +38,12 @@ def test_every_band_that_is_there_is_drawn_in_its_own_way() -> None:
 def test_bands_are_steps_from_the_bottom_up() -> None:
     svg = capacity(interval(0, 50, own=1), interval(50, 100, own=2), limit=2)
     # 72 pixels are 2 * 1.18 instances: one is 30.5 high, and half of the time is 200 wide
-    assert 'd="M0,72H400V11H200V41.5H0Z"' in svg
+    assert 'd="M0,72h400v-61h-200v30.5h-200Z"' in svg
 
 
 def test_the_limit_is_a_line_of_its_own_that_turns_where_it_changes() -> None:
     svg = charts.capacity(Capacity([interval(0, 100, own=1)], [(0, 1), (50, 2)]), WINDOW, LABEL)
-    assert re.search(r'<path d="M0,41.5H200V11H400" stroke="var\(--ink\)"[^>]*stroke-dasharray="4,3"', svg)
+    assert re.search(r'<path d="M0,41.5h200v-30.5h200" stroke="var\(--ink\)"[^>]*stroke-dasharray="4,3"', svg)
 
 
 def test_both_axes_are_labelled_in_words_of_people() -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Tab
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.unwatched]
 WIDTHS = (360, 768, 1280)
 
 
@@ -118,7 +118,7 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read(tabs: Tabs, scheme: str) -> None:
     ground = set()
-    for name in ("walkthrough", "check"):
+    for name in ("walkthrough", "check", "replay"):
         tab = tabs.open(name, scheme=scheme, unfolded=True)
         found = tab.evaluate(CONTRAST)
         assert len(found) > 100
@@ -189,3 +189,64 @@ def test_on_paper_nothing_is_folded_away_and_the_ground_is_white(tabs: Tabs) -> 
     assert not tab.get_by_role("navigation").is_visible()
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert [row for row in tab.evaluate(CONTRAST) if row[0] < 4.5] == []
+
+
+# --- the page of a replay --------------------------------------------------------------------------------
+
+
+def test_a_replay_is_opened_part_by_part_by_keyboard(tabs: Tabs) -> None:
+    tab = tabs.open("replay", width=768)
+    folded = (
+        "By share and size",
+        "By share and instance type",
+        "What is declared, and what it promises",
+        "Show the log",
+    )
+    for summary in folded:
+        details = tab.locator("details", has=tab.get_by_text(summary, exact=True))
+        table = details.get_by_role("table").first
+        assert not table.is_visible()
+        details.locator("summary").focus()
+        tab.keyboard.press("Enter")
+        assert table.is_visible()
+        tab.keyboard.press("Enter")
+        assert not table.is_visible()
+
+
+def test_the_navigation_of_a_replay_leads_to_every_part(tabs: Tabs) -> None:
+    tab = tabs.open("replay", width=360)
+    titles = [link.text_content() for link in tab.get_by_role("navigation").get_by_role("link").all()]
+    assert titles == [
+        *("In short", "What sharing buys and costs", "Over time", "Jobs", "Events", "Waits to the first start"),
+        *("Capacity by share (2h is two instance-hours)", "Preemptions", "In money, at the prices given"),
+        *("Jobs that can never run", "The longest waits", "How much is accident", "Against the recorded starts"),
+        *("The policy", "What this rests on"),
+    ]
+    for title in titles:
+        tab.get_by_role("navigation").get_by_role("link", name=title, exact=True).click()
+        assert tab.locator(":target").get_by_role("heading").first.text_content() == title
+        top = tab.evaluate("document.querySelector(':target').getBoundingClientRect().top")
+        assert top < 900
+        tab.go_back()
+
+
+def test_a_screen_reader_finds_what_a_replay_shows(tabs: Tabs) -> None:
+    tab = tabs.open("replay")
+    stopped = tab.get_by_role("table", name="Who stopped whom")
+    assert stopped.get_by_role("row").count() > 1
+    assert stopped.get_by_role("columnheader").all_text_contents()[:3] == ["A job of", "stopped a job of", "Kind"]
+    picture = tab.get_by_role("img", name="Instances of ml.g5.xlarge of team-04 over time")
+    assert picture.count() == 1
+    described = picture.get_attribute("aria-describedby")
+    told = tab.evaluate("id => document.getElementById(id).textContent", described)
+    assert told.startswith("on average ")
+    assert "own" in told
+    baselines = tab.get_by_role("table", name="The same jobs three times")
+    assert baselines.get_by_role("rowheader").all_text_contents()[0] == "Mean wait"
+
+
+def test_the_pictures_of_a_replay_come_before_its_tables(tabs: Tabs) -> None:
+    tab = tabs.open("replay")
+    order = tab.evaluate("[...document.querySelectorAll('main section')].map(each => each.id)")
+    assert order.index("run") == order.index("baselines") + 1
+    assert order[-1] == "policy-0"

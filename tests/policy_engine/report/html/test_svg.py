@@ -64,12 +64,13 @@ def test_what_draws_is_kept_without_what_it_does_not_need(drawn: str, left: str)
 @pytest.mark.parametrize(
     ("path", "short"),
     [
-        ("M0,9L5,9L5,4L8,4L8,9L0,9Z", "M0,9H5V4H8V9H0Z"),
-        ("M0,9L2,9L2,9L5,9L5,4", "M0,9H5V4"),
-        ("M0,0L3,4L6,4", "M0,0L3,4H6"),
+        ("M0,9L5,9L5,4L8,4L8,9L0,9Z", "M0,9h5v-5h3v5h-8Z"),
+        ("M0,9L2,9L2,9L5,9L5,4", "M0,9h5v-5"),
+        ("M0,0L3,4L6,4", "M0,0l3,4h3"),
+        ("M1.5,0L1.9,0.3L1.2,0.3", "M1.5,0l.4,.3h-.7"),
         ("M5,5L5,5Z", ""),
     ],
-    ids=["steps", "points on the way", "slopes", "a point"],
+    ids=["steps", "points on the way", "slopes", "tenths", "a point"],
 )
 def test_a_path_of_straight_lines_is_written_in_steps(path: str, short: str) -> None:
     drawn = cleaned(f'<path d="{path}" fill="red"/>')
