@@ -184,6 +184,6 @@ class Page:
     sources: Sequence[tuple[str, str]]
     """What was read: a word and a place."""
     sections: Sequence[Section] = field(default=())
+    rests_on: Sequence[tuple[str, str]] = ()
     lead: int | None = None
     """So many sections come before the pictures of what happened; None: all."""
-    rests_on: Sequence[tuple[str, str]] = ()
