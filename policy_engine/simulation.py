@@ -171,8 +171,9 @@ class Clock:
         """Job state time limits that run: (time, job, stuck since)."""
         self.stuck: dict[int, tuple[StuckReason, float]] = {}
         """Blocked jobs: the reason, and since when."""
-        later = (number for number, job in enumerate(workload.jobs) if job.started is None)
-        self.arrivals = sorted(later, key=lambda number: workload.jobs[number].submit)[::-1]
+        submits = [job.submit for job in workload.jobs]
+        later = [number for number, job in enumerate(workload.jobs) if job.started is None]
+        self.arrivals = sorted(later, key=submits.__getitem__)[::-1]
         """Jobs to come, the next one last."""
         self.updates = sorted(workload.updates, key=lambda update: update.at)[::-1]
         """Updates to come, the next one last."""
@@ -205,7 +206,7 @@ class Clock:
     def add(self, jobs: Sequence[Job]) -> None:
         """Make jobs known, in the order in which they are given; to submit them is another matter."""
         count, known = len(jobs), len(self.jobs)
-        self.number_of.update((job.name, number) for number, job in enumerate(jobs, known))
+        self.number_of.update(zip([job.name for job in jobs], range(known, known + count), strict=True))
         self.state.add(jobs)
         self.submit += [job.submit for job in jobs]
         self.work_left += [inf if job.duration is None else job.duration for job in jobs]
@@ -233,51 +234,50 @@ class Clock:
         """Until nothing is to come, or ``until``."""
         due, arrivals, updates, limits, decisions = self.due, self.arrivals, self.updates, self.limits, self.decisions
         stamps, submit, ends_at, may_fail, rows = self.stamp, self.submit, self.ends_at, self.may_fail, self.rows
-        settle, latency, watch = self.passes.settle, self.timing.queue_latency, self.watch
+        settle, at_once, watch = self.passes.settle, self.timing.queue_latency <= 0, self.watch
         state, end = self.state, self.state.end
         unsettled, claims = state.unsettled, state.claims
         until = min(self.until, LAST)
         coming = submit[arrivals[-1]] if arrivals else inf
         while True:
-            while due and stamps[due[0][1]] != due[0][2]:
-                heappop(due)
-            at = due[0][0] if due else inf
-            if coming < at:
-                at = coming
+            at = coming
+            if due:
+                first, job, stamp = due[0]
+                if stamp != stamps[job]:
+                    heappop(due)
+                    continue
+                if first < at:
+                    at = first
             if updates or limits or decisions:
                 at = min(at, self._next_rare())
             if at > until:
                 break
             self.at = at
-            again = True
-            while again:
-                changed = False
-                while due and due[0][0] <= at:
-                    _, job, stamp = heappop(due)
-                    if stamp == stamps[job]:
-                        changed = True
-                        if ends_at[job] > at:
-                            self._stopped(job)
-                        elif may_fail[job]:
-                            self._end(job)
-                        else:
-                            end(job)
-                            rows.append((at, FINISHED, job, -1, _DONE, None))
-                if updates:
-                    changed = self._update(at) or changed
-                    coming = submit[arrivals[-1]] if arrivals else inf
-                if coming <= at:
-                    self._submit_due(at)
-                    coming = submit[arrivals[-1]] if arrivals else inf
+            changed = False
+            while due and due[0][0] <= at:
+                _, job, stamp = heappop(due)
+                if stamp == stamps[job]:
                     changed = True
-                if limits:
-                    changed = self._end_stuck(at) or changed
-                if latency <= 0 or self._decision_due(at, changed):
-                    if unsettled or claims:
-                        settle(at)
-                    if watch is not None:
-                        watch(state, at)
-                again = bool(due) and due[0][0] <= at  # a job that ended at this very instant: all again
+                    if ends_at[job] > at:
+                        self._stopped(job)
+                    elif may_fail[job]:
+                        self._end(job)
+                    else:
+                        end(job)
+                        rows.append((at, FINISHED, job, -1, _DONE, None))
+            if updates:
+                changed = self._update(at) or changed
+                coming = submit[arrivals[-1]] if arrivals else inf
+            if coming <= at:
+                coming = self._submit_due(at)
+                changed = True
+            if limits:
+                changed = self._end_stuck(at) or changed
+            if at_once or self._decision_due(at, changed):
+                if unsettled or claims:
+                    settle(at)
+                if watch is not None:
+                    watch(state, at)
         if self.until < inf:
             self.at = self.until
 
@@ -377,17 +377,21 @@ class Clock:
         self.started(job)
         self.start_seconds, self.at = start_seconds, 0.0
 
-    def _submit_due(self, at: float) -> None:
-        """Submit the jobs that are due by ``at``."""
+    def _submit_due(self, at: float) -> float:
+        """Submit the jobs that are due by ``at``; when the next one comes, or infinity."""
         arrivals, submit, state = self.arrivals, self.submit, self.state
-        while arrivals and submit[arrivals[-1]] <= at:
-            job = arrivals.pop()
+        while arrivals:
+            job = arrivals[-1]
+            if submit[job] > at:
+                return submit[job]
+            arrivals.pop()
             if self.accepts[state.share_of[job]]:
                 self.rows.append((at, SUBMITTED, job, -1, None, None))
                 state.enqueue(job, at)
             else:
                 state.phase[job] = Phase.ENDED
                 self._note(Kind.FAILED, job, why=Why.FAILED, detail=self._refusal(self.jobs[job].share))
+        return inf
 
     def _refusal(self, share: str) -> str:
         if share not in self.policy.shares:
@@ -659,8 +663,7 @@ def _time_limit_text(reason: StuckReason) -> str:
 
 def _units_named(workload: Workload) -> Iterator[str]:
     """Instance types that jobs and updates name."""
-    for job in workload.jobs:
-        yield from job.demand
+    yield from {unit: None for job in workload.jobs for unit in job.demand}
     for update in workload.updates:
         if isinstance(update, UpdateShare | UpdateServiceEnvironment):
             yield from update.capacity_limits or ()

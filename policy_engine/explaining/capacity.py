@@ -53,6 +53,7 @@ class Room:
 
 def room_after(state: State, cell: int, unit: int, count: int) -> Room:
     """What a waiting job of so many instances will find when everything under way is over."""
+    state.freshen()
     pool = state.pool_for(cell, unit, count)
     return Room(
         pool=pool,
@@ -67,6 +68,7 @@ def room_after(state: State, cell: int, unit: int, count: int) -> Room:
 
 def room_of_claim(state: State, cell: int, unit: int, held: int) -> Room:
     """What a claimant, for which ``held`` instances are held, finds now."""
+    state.freshen()
     beyond = state.after[cell] > state.limit[cell]
     pool = (state.borrow_pool if beyond else state.pool)[unit]
     return Room(

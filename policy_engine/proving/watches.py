@@ -182,6 +182,7 @@ class Starts(_Watch):
         state = clock.state
         if state.phase[move.job] is not Phase.RUNNING:
             return False
+        state.freshen()
         for cell, unit, _ in state.demand[move.job]:
             if state.now[cell] > state.bound[cell] or state.now_total[unit] > state.capacity[unit]:
                 return self._fails(clock)

@@ -160,24 +160,24 @@ class Pass:
         state = self.state
         if not state.dispatching:
             return
-        if at != self.instant:
-            self.instant, self.moves = at, 0
-        unsettled, claims, lines, look = state.unsettled, state.claims, state.line, state.look
-        start, started = state.start, self.driver.started
-        made = self.moves
+        made = 0
+        if at == self.instant:
+            made = self.moves
+        self.instant = at
+        unsettled, claims, unasked = state.unsettled, state.claims, self.unasked
         if self.blocked_owners_keep:
             state.keep_for_blocked_owners()
         while unsettled or claims:
             if claims and self._start_claimant(at):
                 pass
-            elif self.unasked and len(unsettled) == 1:
+            elif unasked and len(unsettled) == 1:
                 # Only this head might move: where it starts there is nothing to choose.
                 (share,) = unsettled
-                job = -lines[share][-1][3]
-                can = look(job)
+                job = -state.line[share][-1][3]
+                can = state.look(job)
                 if can & STARTS:
-                    start(job, at)
-                    started(job)
+                    state.start(job, at)
+                    self.driver.started(job)
                 elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
                     state.settle(share, job, can)
                     continue
@@ -191,7 +191,8 @@ class Pass:
             if made > MOVES_PER_JOB and self._goes_round(made):
                 raise TooManyMovesError(at, made)
         self.moves = made
-        state.settle_all()
+        if unsettled:
+            state.settle_all()
 
     def _goes_round(self, made: int) -> bool:
         """Are these more moves at one instant than the jobs that it began with can need?"""

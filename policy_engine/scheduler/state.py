@@ -33,6 +33,7 @@ _NEVER_ENOUGH: Final = 1 << 62
 ANY: Final = -(1 << 62)
 """Any end may do: even where more is used than there is (a lowered environment), it makes room to stop others."""
 _NO_KEY: Final = (0, 0.0, 0.0, 0)
+_NONE: Final = -1
 
 INSIDE: Final = 1
 """The job would leave its share within its own limit."""
@@ -42,6 +43,9 @@ WAITS: Final = 4
 """It cannot start now; it will fit when what is under way is over."""
 NEVER: Final = 8
 """It is larger than anything its share can ever reach (R12)."""
+
+
+_STARTS_INSIDE: Final = STARTS | INSIDE
 
 
 class Phase(IntEnum):
@@ -142,6 +146,7 @@ class State:
         "share_index",
         "share_names",
         "share_of",
+        "stale",
         "submitted",
         "turns",
         "unit_index",
@@ -173,6 +178,8 @@ class State:
         self.kept_after = [0] * cells
         self.kept_now_total = [0] * units
         self.kept_after_total = [0] * units
+        self.stale = _NONE
+        """The cell whose part in what is kept has changed since it was last reckoned; see ``freshen``."""
         # who is over its limit after, per unit; who has a line
         self.over: list[set[int]] = [set() for _ in range(units)]
         self.waiting: set[int] = set()
@@ -292,10 +299,11 @@ class State:
         for unit in range(len(self.unit_names)):
             self.kept_now_total[unit] = self.kept_after_total[unit] = 0
         for cells in self.cells_of:
-            for cell, unit in cells:
+            for cell, _ in cells:
                 self.kept_now[cell] = self.kept_after[cell] = 0
                 if self.keeps[cell]:
-                    self._keep(cell, unit)
+                    self._keep(cell)
+        self.stale = _NONE
 
     def keep_for_blocked_owners(self) -> None:
         """C17 ``no``: idle capacity that is too small for its owner's first job in line is kept for it."""
@@ -320,9 +328,24 @@ class State:
         wanted = next((count for c, _, count in self.demand[-self.line[share][-1][3]] if c == cell), 0)
         return idle if wanted > idle else 0
 
-    def _keep(self, cell: int, unit: int) -> None:
+    def freshen(self) -> None:
+        """Bring ``kept_now``, ``kept_after`` and their totals up to date.
+
+        One cell is left until it is asked: what a cell keeps is of no concern to the cell itself, and most changes
+        are followed by a look at the same share.
+        """
+        if self.stale != _NONE:
+            self._keep(self.stale)
+            self.stale = _NONE
+
+    def _changed(self, cell: int) -> None:
+        """What the cell keeps has changed; that of another one is brought up to date."""
+        self.freshen()
+        self.stale = cell
+
+    def _keep(self, cell: int) -> None:
         """Bring what the cell keeps from others up to date (``reserved`` of the specification)."""
-        limit = self.limit[cell]
+        limit, unit = self.limit[cell], cell % len(self.unit_names)
         kept = limit - self.now[cell] - self.held[cell]
         if kept < 0:
             kept = 0
@@ -340,19 +363,20 @@ class State:
         """Make jobs known, in the order in which they are given. ``enqueue`` submits one."""
         units, shares, width = self.unit_index, self.share_index, len(self.unit_names)
         known: dict[tuple[Any, ...], Demand] = {}
+        self.share_of += [shares[job.share] for job in jobs]
         for job in jobs:
-            share = shares[job.share]
-            self.share_of.append(share)
-            asked = (share, *job.demand.items())
-            if asked not in known:
-                base = share * width
-                known[asked] = tuple((base + units[unit], units[unit], n) for unit, n in job.demand.items())
-            self.demand.append(known[asked])
+            asked = (job.share, *job.demand.items())
+            demand = known.get(asked)
+            if demand is None:
+                base = shares[job.share] * width
+                demand = known[asked] = tuple((base + units[unit], units[unit], n) for unit, n in job.demand.items())
+            self.demand.append(demand)
         default = self.choices.default_priority
         self.jobs += jobs
         self.priority += [default if job.priority is None else job.priority for job in jobs]
-        self.submitted += [job.submit for job in jobs]
-        self.runnable_since += [job.submit for job in jobs]
+        submitted = [job.submit for job in jobs]
+        self.submitted += submitted
+        self.runnable_since += submitted
         self.line_key += [_NO_KEY] * len(jobs)
         self.run_key += [_NO_KEY] * len(jobs)
         self.phase += [Phase.NEW] * len(jobs)
@@ -404,8 +428,10 @@ class State:
         """The share's line is empty."""
         self.waiting.discard(share)
         self.unsettled.discard(share)
-        self.owners.discard(share)
-        self.expectant.discard(share)
+        if self.owners:
+            self.owners.discard(share)
+        if self.expectant:
+            self.expectant.discard(share)
 
     def set_priority(self, job: int, priority: int) -> None:
         """UpdateServiceJob: it takes part in the next decision (R13)."""
@@ -446,9 +472,8 @@ class State:
                     self._leave(share)
             else:
                 self.dequeue(job)
-        key = (self.priority[job], -at, -self.submitted[job], -job)
-        self.run_key[job] = key
         self.phase[job] = RUNNING
+        key = self.run_key[job] = (self.priority[job], -at, -self.submitted[job], -job)
         for cell, unit, count in self.demand[job]:
             self.now[cell] += count
             self.now_total[unit] += count
@@ -459,8 +484,8 @@ class State:
                 self.over[unit].add(share)
                 self.unsettled |= self.owners
             insort(self.runners[cell], key)
-            if self.keeps[cell]:
-                self._keep(cell, unit)
+            if self.keeps[cell] and self.stale != cell:
+                self._changed(cell)
         if self.expectant:
             self.unsettled |= self.expectant
 
@@ -471,8 +496,8 @@ class State:
             for cell, unit, count in self.demand[job]:
                 self.now[cell] -= count
                 self.now_total[unit] -= count
-                if self.keeps[cell]:
-                    self._keep(cell, unit)
+                if self.keeps[cell] and self.stale != cell:
+                    self._changed(cell)
             self._stopped(job)
         else:
             key = self.run_key[job]
@@ -481,12 +506,12 @@ class State:
                 self.now_total[unit] -= count
                 self.after[cell] -= count
                 self.after_total[unit] -= count
-                if self.after[cell] <= self.limit[cell]:
+                if self.over[unit] and self.after[cell] <= self.limit[cell]:
                     self.over[unit].discard(share)
                 runners = self.runners[cell]
                 del runners[bisect_left(runners, key)]
-                if self.keeps[cell]:
-                    self._keep(cell, unit)
+                if self.keeps[cell] and self.stale != cell:
+                    self._changed(cell)
         self.phase[job] = ENDED
         waiting = self.waiting
         if share in waiting:
@@ -516,8 +541,8 @@ class State:
                 self.over[unit].add(share)
             else:
                 self.over[unit].discard(share)
-            if self.keeps[cell]:
-                self._keep(cell, unit)
+            if self.keeps[cell] and self.stale != cell:
+                self._changed(cell)
         self.unsettled |= self.owners
         self.unsettled |= self.expectant
         if share in self.waiting:
@@ -544,8 +569,8 @@ class State:
             if held > 0:
                 self.held[cell] += sign * held
                 self.held_total[unit] += sign * held
-                if self.keeps[cell]:
-                    self._keep(cell, unit)
+                if self.keeps[cell] and self.stale != cell:
+                    self._changed(cell)
 
     def _stopped(self, victim: int) -> None:
         claim = self.claim_of.pop(victim, None)
@@ -578,12 +603,16 @@ class State:
 
     def room_now(self, cell: int, unit: int, pool: int) -> int:
         """Instances that a job of the cell's share may start on now (what ``look`` reckons too)."""
+        if self.stale != cell:
+            self.freshen()
         kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
         room = pool - self.now_total[unit] - self.held_total[unit]
         return room - kept if kept > 0 else room
 
     def room_after(self, cell: int, unit: int, pool: int) -> int:
         """Instances that a job of the cell's share will find when what is under way is over."""
+        if self.stale != cell:
+            self.freshen()
         kept = self.kept_after_total[unit] - self.kept_after[cell] - self.overcommitted[unit]
         room = pool - self.after_total[unit]
         return room - kept if kept > 0 else room
@@ -627,23 +656,25 @@ class State:
 
         One walk over the job's units, as this is asked of every head after every event.
         """
-        inside = starts = True
+        can = _STARTS_INSIDE
         for cell, unit, count in self.demand[job]:
             used = self.after[cell] + count
             if used > self.limit[cell]:
                 if used > self.bound[cell]:
                     return self._look_at_stuck(job)
-                inside = False
+                can &= ~INSIDE
                 pool = self.borrow_pool[unit]
             else:
                 pool = self.pool[unit]
+            if self.stale >= 0 and self.stale != cell:
+                self.freshen()
             room = pool - self.now_total[unit] - self.held_total[unit]
             kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
             if count > (room - kept if kept > 0 else room) or self.now[cell] + count > self.bound[cell]:
-                starts = False
+                can = can & ~STARTS | WAITS
                 if count > self.room_after(cell, unit, pool):
                     return self._look_at_stuck(job)
-        return (INSIDE if inside else 0) + (STARTS if starts else WAITS)
+        return can
 
     def is_short(self, cell: int, unit: int, count: int) -> bool:
         """Does a job of so many instances lack bound or room on the unit, after?"""

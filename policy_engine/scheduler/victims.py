@@ -82,6 +82,7 @@ class Search:
         ``crosses``: some of them are other shares'.
         """
         state = self.state
+        state.freshen()
         units = len(state.unit_names)
         blocked_owners_keep = state.choices.blocked_owner_lends == "no"
         for cell, unit, count in state.demand[self.job]:
