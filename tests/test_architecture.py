@@ -115,6 +115,16 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "policy_engine.outcome",
         "policy_engine.workload",
     ),
+    "policy_engine.conforming": (
+        "policy_engine.errors",
+        "policy_engine.exploration",
+        "policy_engine.policy",
+        "policy_engine.scheduler",
+        "policy_engine.simulation",
+        "policy_engine.sources.reading",
+        "policy_engine.sources.validation",
+        "policy_engine.workload",
+    ),
     "policy_engine.observing": (
         "policy_engine.errors",
         "policy_engine.explaining",
