@@ -345,6 +345,8 @@ class Clock:
         if not updates:
             return False
         self._apply(updates, UpdateShare, DeleteShare, UpdateServiceEnvironment, UpdateQueue)
+        if self.stuck:
+            self._free_stuck()  # what the updates of one instant come to counts
         self._submit_due(at)
         self._apply(updates, UpdatePriority)
         self._apply(updates, Terminate)
@@ -630,8 +632,6 @@ class Clock:
     def _adopt(self, **changes: object) -> None:
         self.policy = policy = self.policy.model_copy(update=changes)
         self.state.adopt(policy)
-        if self.stuck:
-            self._free_stuck()
         taking = [name for name, share in policy.shares.items() if share.state is policy.state is Switch.ENABLED]
         self.accepts = [name in taking for name in self.state.share_names]
 

@@ -70,6 +70,8 @@ class LiveClock(Clock):
 
     def _decide(self) -> None:
         """The moves that what was done calls for, and whatever is due by now."""
+        if self.stuck:
+            self._free_stuck()
         if self.timing.queue_latency <= 0 or self._decision_due(self.at, changed=True):
             self.passes.settle(self.at)
             if self.watch is not None:

@@ -471,9 +471,9 @@ class Pass:
         state = self.state
         match state.choices.share_order:
             case "declared":
-                return sorted(looks, key=lambda look: state.share_of[look.job])
+                return sorted(looks, key=lambda look: (state.share_of[look.job], look.job))
             case "name":
-                return sorted(looks, key=lambda look: state.share_names[state.share_of[look.job]])
+                return sorted(looks, key=lambda look: (state.share_names[state.share_of[look.job]], look.job))
             case "least_used":
                 return sorted(looks, key=lambda look: (self._used_part(look.job), look.job))
         return sorted(looks, key=lambda look: (state.submitted[look.job], look.job))

@@ -368,13 +368,7 @@ CASES = [
 ]
 
 
-NOT_YET = pytest.mark.xfail(reason="the first engine reads this otherwise")
-OPEN = ("what two updates at one instant", "C5 per_unit: two fronts")
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, id=c.about, marks=[NOT_YET] if c.about.startswith(OPEN) else []) for c in CASES]
-)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.about) for case in CASES])
 def test_both_engines_do_as_the_specification_says(case: Case) -> None:
     for log in (by_first(case.scenario()), by_second(case.scenario())):
         now = [entry for entry in log if entry[0] == case.at and entry[1] != "submitted"]
