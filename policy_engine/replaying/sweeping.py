@@ -41,7 +41,7 @@ class Spreading:
     """Processes on this machine; None is one for each core."""
     dask: str | Any | None = None
     """Address of a Dask scheduler, or a ``distributed.Client``: the replays are made there."""
-    results: Path | None = None
+    results: Path | str | None = None
     """A file that results are kept in as they come, and taken from where they are there."""
 
 
@@ -176,7 +176,7 @@ def replays(
     """Workers that know the histories, to be asked as often as one likes."""
     spreading = Spreading() if spreading is None else spreading
     task = _Task(histories, options, seed, seconds)
-    keeping = None if spreading.results is None else _Keeping(task, spreading.results)
+    keeping = None if spreading.results is None else _Keeping(task, Path(spreading.results))
     with workers(task, spreading.workers, spreading.dask) as each:
         yield partial(_made, each, keeping)
 

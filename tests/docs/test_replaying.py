@@ -49,7 +49,7 @@ def test_the_python_prints_the_waits_of_each_share(folder: Path, capsys: pytest.
         f"shares: {{research: {share}, product: {share}}}\n",
         encoding="utf-8",
     )
-    code = snippet("python").replace("cdk.out", "policy.yaml").replace("warm_up=21 * 86_400", "warm_up=1")
+    code = snippet("python", 1).replace("cdk.out", "policy.yaml").replace("warm_up=21 * 86_400", "warm_up=1")
     exec(compile(code, "docs/replaying.md", "exec"), {})  # noqa: S102
     assert capsys.readouterr().out == "research None\nproduct Waits(mean=0.0, p50=0.0, p95=0.0, max=0.0)\n"
 
@@ -62,8 +62,33 @@ def test_the_first_command_shows_what_sharing_buys(monkeypatch: pytest.MonkeyPat
     assert "What sharing buys and costs" in result.stdout
 
 
+@pytest.fixture
+def months(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two policies and the jobs of two months."""
+    monkeypatch.chdir(tmp_path)
+    policy = (ROOT / "examples" / "teams.yaml").read_text(encoding="utf-8")
+    for name, text in (("old", policy), ("new", policy.replace("borrow_limit: 100", "borrow_limit: 10"))):
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    for seed, name in enumerate(("may", "june")):
+        jobs = generator.generate(generator.Shape(jobs=60, days=1), seed)
+        (tmp_path / f"{name}.csv").write_text(generator.history_csv(jobs), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.unwatched
+def test_the_sweep_and_its_python_share_their_results(months: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, *arguments = shlex.split(snippet("sh", 1))
+    result = CliRunner().invoke(main, [*arguments, "--workers", "1"])
+    assert (program, result.exit_code) == ("policy-engine", 0)
+    kept = (months / "sweep.jsonl").read_text(encoding="utf-8")
+    assert len(kept.splitlines()) == 2 * 2 * 6
+    exec(compile(snippet("python"), "docs/replaying.md", "exec"), {})  # noqa: S102
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["0", "1", "2", "3", "4", "5"]
+    assert (months / "sweep.jsonl").read_text(encoding="utf-8") == kept
+
+
 def test_the_generator_writes_a_history(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command, _, file = snippet("sh", 1).partition(">")
+    command, _, file = snippet("sh", 2).partition(">")
     _, _, module, *arguments = shlex.split(command)
     assert module == generator.__name__
     generator.main([*arguments[:3], "50", *arguments[4:]])
