@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from math import nextafter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -144,7 +145,7 @@ def simulate(
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
     workload, choices = read.workload(ready), read.choices()
-    with _undecided_without_end(read):
+    with _undecided_without_end(read.source):
         run = run_workload(ready, workload, choices, chooser=read.chooser(workload))
     return SimulationResult(source, read, run)
 
@@ -244,7 +245,7 @@ def verify(
         UndecidedError: as in ``simulate``.
     """
     source, ready, read = _opened(policy, scenario, queue, parameters)
-    with _undecided_without_end(read):
+    with _undecided_without_end(read.source):
         if all_choices or open is not None:
             return _explored(source, ready, read, open, max_states, max_seconds, progress)
         verification = expectations.verify(ready, read, rests_on=rests_on)
@@ -265,11 +266,11 @@ def _explored(
     from policy_engine.proving.verdicts import verdict
 
     opened = _open_names(asked, scenario.file.choices.model_fields_set, open_names)
-    workload, choices = scenario.workload(policy, ranges=True), scenario.choices()
+    workload, choices = scenario.workload(policy, ranges=True), scenario.choices(ranges=True)
     expectations.require_some(scenario)
     if scenario.file.decisions:
         raise scenario.document.error(("decisions",), "fixes moves, so there is one schedule; leave --all-choices out")
-    run = run_workload(policy, workload, choices)
+    run = _run_before_a_circle(policy, workload, choices)
     found: list[Verdict] = []
     explorations = explore(policy, scenario, opened, max_states=max_states, max_seconds=max_seconds)
     for number in range(len(scenario.expect)):
@@ -282,6 +283,42 @@ def _explored(
         line = scenario.line(number)
         found.append(verdict(exploration, run, written=written, file=scenario.source, line=line))
     return VerificationResult(source, scenario, run, tuple(found), opened)
+
+
+def _run_before_a_circle(policy: Policy, workload: Workload, choices: Choices) -> Run:
+    """The run of these answers; where jobs stop each other without end, as far as it goes before that."""
+    try:
+        return run_workload(policy, workload, choices)
+    except TooManyMovesError as error:
+        before = nextafter(error.since, 0.0)
+        if before < error.since:
+            return run_workload(policy, replace(workload, until=before), choices)
+        return run_workload(policy, replace(workload, jobs=(), updates=(), until=0.0), choices)
+
+
+def undecided(
+    policy: PolicySource | None,
+    scenario: str | Path | Scenario,
+    error: UndecidedError,
+    *,
+    queue: str | None = None,
+    parameters: Mapping[str, str] | None = None,
+) -> VerificationResult:
+    """The result for a scenario whose verification ended with this error: nothing that it expects is decided."""
+    source, ready, read = _opened(policy, scenario, queue, parameters)
+    run = _run_before_a_circle(ready, read.workload(ready, ranges=True), read.choices(ranges=True))
+    verdicts = tuple(
+        Verdict(
+            name=wanted.name if wanted.name is not None else expectations.describe(wanted, run),
+            verdict=Answer.UNDECIDED,
+            message=error.message,
+            because=wanted.because,
+            file=read.source,
+            line=read.line(number),
+        )
+        for number, wanted in enumerate(read.expect)
+    )
+    return VerificationResult(source, read, run, verdicts)
 
 
 def _open_names(
@@ -370,18 +407,19 @@ def prove(
     ready = source.queue(queue).policy()
     opened = _open_names(open, (), open_names)
     answers, timing = choices or Choices(), Timing(stop_seconds=stop_seconds)
-    found = explored(
-        ready,
-        wanted,
-        opened,
-        answers,
-        jobs=jobs,
-        sizes=sizes,
-        priorities=priorities,
-        stop_seconds=stop_seconds,
-        max_states=max_states,
-        max_seconds=max_seconds,
-    )
+    with _undecided_without_end(source.name):
+        found = explored(
+            ready,
+            wanted,
+            opened,
+            answers,
+            jobs=jobs,
+            sizes=sizes,
+            priorities=priorities,
+            stop_seconds=stop_seconds,
+            max_states=max_states,
+            max_seconds=max_seconds,
+        )
     broken = None if found.counterexample is None else found.counterexample.run
     named = broken or run_workload(ready, Workload((), timing=timing), answers)
     workloads = Workloads(jobs, tuple(sizes), tuple(priorities))
@@ -513,11 +551,11 @@ def _check_numbers(**given: tuple[int, int | None, Sequence[int]]) -> None:
 
 
 @contextmanager
-def _undecided_without_end(scenario: Scenario) -> Iterator[None]:
+def _undecided_without_end(file: str) -> Iterator[None]:
     try:
         yield
     except TooManyMovesError as error:
-        raise UndecidedError(str(error), file=scenario.source) from error
+        raise UndecidedError(str(error), file=file) from error
 
 
 def _opened(

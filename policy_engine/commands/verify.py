@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from policy_engine.commands.options import policy_options, progress, publish, report_options
-from policy_engine.errors import visible
+from policy_engine.commands.options import duration, policy_options, progress, publish, report_options
+from policy_engine.errors import UndecidedError, visible
 from policy_engine.program import FAILS, HOLDS, UNDECIDED, complain
 
 if TYPE_CHECKING:
@@ -32,11 +32,17 @@ class Exploring:
     jobs: int | None
     sizes: tuple[int, ...] | None
     priorities: tuple[int, ...] | None
+    stop_seconds: float | None
     counterexamples: Path | None
 
     def check(self) -> None:
         """Raises click.UsageError for options that do nothing without another."""
-        of_property = {"--jobs": self.jobs, "--sizes": self.sizes, "--priorities": self.priorities}
+        of_property = {
+            "--jobs": self.jobs,
+            "--sizes": self.sizes,
+            "--priorities": self.priorities,
+            "--stop-seconds": self.stop_seconds,
+        }
         for option, value in of_property.items():
             if value is not None and self.property is None:
                 raise click.UsageError(f"{option} needs --property")
@@ -93,6 +99,11 @@ _EXPLORATION: Final[Mapping[str, Mapping[str, Any]]] = {
         "metavar": "N,...",
         "callback": _numbers,
         "help": "Of --property: priorities of a job; default 0.",
+    },
+    "--stop-seconds": {
+        "callback": duration,
+        "metavar": "S",
+        "help": "Of --property: from a preemption to the release of its capacity; default 0.",
     },
     "--counterexamples": {
         "type": click.Path(path_type=Path, file_okay=False),
@@ -166,25 +177,33 @@ def _verify_scenarios(
     import policy_engine
     from policy_engine.arguments import apart
     from policy_engine.report.verification import VerificationReport, Verified
+    from policy_engine.running import undecided
     from policy_engine.sources import load
 
     policy, scenarios = apart(arguments)
     source = None if policy is None else load(policy, parameters=parameters)
+    results = []
     with progress() as told:
-        results = [
-            policy_engine.verify(
-                source,
-                path,
-                queue=queue,
-                parameters=parameters,
-                all_choices=asked.all_choices,
-                open=asked.open,
-                max_states=asked.max_states,
-                max_seconds=asked.max_seconds,
-                progress=told,
-            )
-            for path in scenarios
-        ]
+        for path in scenarios:
+            try:
+                result = policy_engine.verify(
+                    source,
+                    path,
+                    queue=queue,
+                    parameters=parameters,
+                    all_choices=asked.all_choices,
+                    open=asked.open,
+                    max_states=asked.max_states,
+                    max_seconds=asked.max_seconds,
+                    progress=told,
+                )
+            except UndecidedError as error:
+                if len(scenarios) == 1:
+                    raise
+                # the others are judged all the same, and a failure of theirs beats this
+                complain(str(error))
+                result = undecided(source, path, error, queue=queue, parameters=parameters)
+            results.append(result)
     report = VerificationReport([Verified(result.source, result.verification) for result in results])
     prefixes = ["" if len(results) == 1 else Path(result.scenario.source).stem for result in results]
     return report, [
@@ -209,6 +228,7 @@ def _verify_property(
             sizes=asked.sizes or (1,),
             priorities=asked.priorities or (0,),
             open=asked.open,
+            stop_seconds=asked.stop_seconds or 0.0,
             queue=queue,
             parameters=parameters,
             max_states=asked.max_states,

@@ -1,10 +1,9 @@
-"""The schedule that breaks an expectation: made into a workload that replays, shrunk, and run again."""
+"""The schedule that breaks an expectation: made into a workload that replays, and run again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from time import monotonic
 
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
@@ -54,6 +53,23 @@ def again(found: Counterexample) -> Run:
     return simulate(found.policy, found.workload, found.choices, chooser=script)
 
 
+def rerun(found: Counterexample, workload: Workload) -> Counterexample:
+    """The moves of a counterexample on another workload of the same jobs, as far as they come about there.
+
+    Raises NotReplayedError where they do not.
+    """
+    script = Script(found.decisions, workload.jobs)
+    run = simulate(found.policy, workload, found.choices, chooser=script)
+    if script.to_come:
+        raise NotReplayedError("a move does not come about")
+    every = Script(decisions_of(run.log.rows, workload.jobs), workload.jobs)
+    once_more = simulate(found.policy, workload, found.choices, chooser=every)
+    if _what_happens(once_more.log.rows) != _what_happens(run.log.rows):
+        raise NotReplayedError("a run with all of its moves fixed comes out otherwise")
+    decisions = _needed(decisions_of(run.log.rows, workload.jobs), every.departed)
+    return Counterexample(found.policy, workload, found.choices, tuple(decisions), once_more)
+
+
 def _with_duration(number: int, job: Job, timing: Timing, rows: list[Row]) -> Job:
     """A job that may end at more than one time works as long as it did in the log.
 
@@ -100,44 +116,3 @@ def _needed(decisions: list[Decision], departed: list[bool]) -> Iterator[Decisio
     """All decisions of every instant at which one departs from the rule."""
     instants = {decision.at for decision, other in zip(decisions, departed, strict=False) if other}
     return (decision for decision in decisions if decision.at in instants)
-
-
-def shrunk(
-    found: Counterexample,
-    workload: Workload,
-    look: Callable[[Workload], Counterexample | None],
-    keep: frozenset[str],
-    seconds: float,
-) -> Counterexample:
-    """The smallest counterexample that can be found by leaving things out, one after the other.
-
-    ``look`` explores a smaller workload; jobs in ``keep`` are never left out; it stops after ``seconds``.
-    """
-    until = monotonic() + seconds
-    smaller = True
-    while smaller:
-        smaller = False
-        for candidate in _smaller(workload, keep):
-            if monotonic() > until:
-                return found
-            other = look(candidate)
-            if other is not None:
-                found, workload, smaller = other, candidate, True
-                break
-    return found
-
-
-def _smaller(workload: Workload, keep: frozenset[str]) -> Iterator[Workload]:
-    """Without one job, without one update, with one instance less, at simpler times."""
-    jobs = workload.jobs
-    touched = {name for update in workload.updates if (name := getattr(update, "job", None)) is not None}
-    for number in reversed(range(len(jobs))):
-        if jobs[number].name not in keep | touched:
-            yield replace(workload, jobs=jobs[:number] + jobs[number + 1 :])
-    for number in reversed(range(len(workload.updates))):
-        yield replace(workload, updates=workload.updates[:number] + workload.updates[number + 1 :])
-    for number, job in enumerate(jobs):
-        for unit, count in job.demand.items():
-            if count > 1:
-                fewer = replace(job, demand={**job.demand, unit: count - 1})
-                yield replace(workload, jobs=(*jobs[:number], fewer, *jobs[number + 1 :]))

@@ -73,8 +73,8 @@ class Explored:
     transitions: int = 0
     depth: int = 0
     """Longest way from the start, in instants."""
-    bound: str | None = None
-    """The bound that was reached before the end."""
+    unsettled: str | None = None
+    """Why not every schedule was followed to its end: the bound that was reached, or jobs that stop each other."""
     broken: Clock | None = None
     """Where the expectation was first found broken; its log is the way there."""
     over: bool = False
@@ -95,6 +95,7 @@ class Space:
         symmetry: bool = True,
         partial_order: bool = True,
         any_time: bool = False,
+        late: bool = False,
         arrivals: int | None = None,
     ) -> None:
         """One answer to the choices that are made once.
@@ -108,6 +109,7 @@ class Space:
             symmetry: take interchangeable jobs and shares for one another.
             partial_order: make independent starts in one order alone.
             any_time: whatever runs or stops may end at any time, which allows all that is possible and more.
+            late: between two events a job may end soon after the first, and just before the second as well.
             arrivals: up to so many of the jobs come, whichever, at any time; None: all of them, at their times.
         """
         if any_time:
@@ -134,6 +136,9 @@ class Space:
         self.met: set[Hashable] = set()
         """States in which a job has just ended, before the pass that follows."""
         self.until = inf if workload.until is None else workload.until
+        self.late = late
+        self.endless: str | None = None
+        """Who stops each other without end on some schedule."""
 
     def explore(self, bounds: Bounds) -> Explored:
         """Breadth first, so that what is found broken is found on a shortest way."""
@@ -149,15 +154,15 @@ class Space:
             result.states += 1
             result.depth = max(result.depth, depth)
             if bounds.spent + result.states >= bounds.max_states:
-                result.bound = f"--max-states {bounds.max_states}"
-                break
+                result.unsettled = f"--max-states {bounds.max_states} was reached"
+                return result
             if self._may_be_over(clock) and self.watch.ended(clock):
                 result.broken, result.over = clock, True
                 return result
             for after, broken in self._successors(clock):
                 result.transitions += 1
                 if result.transitions % 64 == 0 and monotonic() > bounds.until:
-                    result.bound = f"--max-seconds {bounds.max_seconds:g}"
+                    result.unsettled = f"--max-seconds {bounds.max_seconds:g} was reached"
                     return result
                 if broken:
                     result.broken = after
@@ -168,6 +173,7 @@ class Space:
                 else:
                     seen.add(key)
                     frontier.append((after, depth + 1))
+        result.unsettled = self.endless
         return result
 
     def _key(self, clock: Clock) -> Hashable:
@@ -203,9 +209,10 @@ class Space:
         following = min(due, self.until)
         found: list[tuple[float, int | None, tuple[int, ...]]] = []
         for job, earliest in self._may_end(clock):
-            at = _between(clock.at, following, earliest)
-            if at is not None and not self._was_met(clock, job, at):
-                found.append((at, job, ()))
+            soon = _between(clock.at, following, earliest)
+            late = following - 1 if self.late and soon is not None and soon + 1 < following < inf else None
+            times = [at for at in (soon, late) if at is not None]
+            found += [(at, job, ()) for at in times if not self._was_met(clock, job, at)]
         if due <= self.until and due < inf:
             found.append((due, None, ()))
         soon = _between(clock.at, following, 0.0) if self.arrivals is not None else None
@@ -272,10 +279,11 @@ class Space:
 
     def _settle(self, clock: Clock, at: float) -> Iterator[tuple[Clock, bool]]:
         """Every state in which no move is left."""
-        stack = [clock]
+        since = len(clock.rows)
+        stack: list[tuple[Clock, tuple[Hashable, ...]]] = [(clock, ())]
         seen: set[Hashable] = set()
         while stack:
-            now = stack.pop()
+            now, preempted = stack.pop()
             while now.passes.look_for_moves():
                 moves = self.chooser.found
                 if len(moves) > 1 and self.partial_order and _independent(now.state, moves):
@@ -289,13 +297,37 @@ class Space:
                         _let_go(other)
                     else:
                         seen.add(key)
-                        stack.append(other)
+                        if (been := self._been(other, move, preempted, since)) is not None:
+                            stack.append((other, been))
                 now.passes.make(moves[0], at)
                 if self.watch.moved(now, moves[0]):
                     yield now, True
                     break
+                if (been := self._been(now, moves[0], preempted, since)) is None:
+                    break
+                preempted = been
             else:
                 yield now, False
+
+    def _been(self, clock: Clock, move: Move, before: tuple[Hashable, ...], since: int) -> tuple[Hashable, ...] | None:
+        """The states after the preemptions of one instant, in order; None where they go round in a circle.
+
+        ``since``: the first row of the log that is of this instant.
+        """
+        if not move.victims:
+            return before
+        key = self.keys.key(clock, None)
+        if key not in before:
+            return (*before, key)
+        stops = [(row[2], row[3]) for row in clock.rows[since:] if row[1] is Kind.PREEMPTED]
+        both = sorted({victim for victim, _ in stops} & {claimant for _, claimant in stops})
+        names = [clock.jobs[job].name for job in both]
+        self.endless = (
+            f"{', '.join(names[:-1])} and {names[-1]} can stop each other over and over at one instant"
+            f" ({clock.at:g} s), and AWS's documented rules do not say how that ends"
+        )
+        _let_go(clock)
+        return None
 
 
 def _let_go(clock: Clock) -> None:
@@ -304,12 +336,21 @@ def _let_go(clock: Clock) -> None:
 
 
 def with_arrivals(workload: Workload, broken: Clock) -> Workload:
-    """The workload of those jobs alone that came, when they came; the clock's log is numbered anew to fit."""
+    """The workload of those jobs alone that came, when they came, each named by its share.
+
+    The clock's log is numbered anew to fit.
+    """
     came = [job for _, kind, job, _, _, _ in broken.rows if kind is Kind.SUBMITTED]
     number = {job: new for new, job in enumerate(came)} | {-1: -1}
-    jobs = tuple(replace(workload.jobs[job], submit=broken.state.submitted[job]) for job in came)
+    of_share: Counter[str] = Counter()
+    jobs = []
+    for job in came:
+        what = workload.jobs[job]
+        of_share[what.share] += 1
+        name = f"{what.share}-{of_share[what.share]}"
+        jobs.append(replace(what, name=name, submit=broken.state.submitted[job]))
     broken.rows[:] = [(at, kind, number[job], number[by], why, what) for at, kind, job, by, why, what in broken.rows]
-    return replace(workload, jobs=jobs)
+    return replace(workload, jobs=tuple(jobs))
 
 
 _LATER: Final = 1e11
@@ -317,10 +358,11 @@ _LATER: Final = 1e11
 
 
 def without_times(workload: Workload) -> Workload:
-    """The workload with every duration open, and stops that take for ever unless they are ended."""
+    """The workload with every duration open, starts that take no time, and stops that take for ever unless ended."""
     jobs = tuple(replace(job, duration=None, shortest=None, timeout=None) for job in workload.jobs)
     stop_seconds = 10 * _LATER if workload.timing.stop_seconds > 0 else 0.0
-    return replace(workload, jobs=jobs, timing=replace(workload.timing, stop_seconds=stop_seconds))
+    timing = replace(workload.timing, stop_seconds=stop_seconds, start_seconds=0.0, restart_seconds=0.0)
+    return replace(workload, jobs=jobs, timing=timing)
 
 
 def has_all_times(workload: Workload) -> bool:

@@ -7,7 +7,7 @@ Whatever a watch finds broken is judged again on a plain run before it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from policy_engine.errors import InputError
@@ -250,6 +250,40 @@ class Owners(_Watch):
 
     def ended(self, clock: Clock) -> bool:
         return bool(getattr(clock, "owners_since", {})) and self._fails(clock, over=True)
+
+
+class OwnersAtAnyTime(Owners):
+    """``owner_reclaims`` where whatever runs may end at any time, and each stop within ``stop_seconds``.
+
+    How long an owner has waited is not known, but for a bound: no longer than until the first of the stops under way is
+    over, each of which began no later than some other bound. Without a stop under way it may wait for ever.
+    """
+
+    def __init__(self, wanted: AnyExpectation, workload: Workload, *, stop_seconds: float, within: float) -> None:
+        super().__init__(wanted, workload)
+        self.stop_seconds = stop_seconds
+        self.within = within
+
+    def memory(self, clock: Clock) -> Hashable:
+        latest: Mapping[int, Mapping[int, int]] = getattr(clock, "latest_begin", {})
+        return tuple((job, tuple(sorted(began.items()))) for job, began in sorted(latest.items()))
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        """Notes of each waiting owner by when each stop began, as so many stops after it came to the front."""
+        before: Mapping[int, Mapping[int, int]] = getattr(clock, "latest_begin", {})
+        stopping = [job for job, phase in enumerate(clock.state.phase) if phase is Phase.STOPPING]
+        latest: dict[int, dict[int, int]] = {}
+        for owner in self._waiting(clock):
+            known = before.get(owner)
+            now = 0 if known is None else min(known.values(), default=0) + 1
+            latest[owner] = {job: now if known is None else known.get(job, now) for job in stopping}
+        clock.latest_begin = latest  # type: ignore[attr-defined]
+        return any(
+            not began or (min(began.values()) + 1) * self.stop_seconds > self.within for began in latest.values()
+        )
+
+    def ended(self, clock: Clock) -> bool:  # noqa: ARG002
+        return False
 
 
 class Peaks(_Watch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Final
 
@@ -26,24 +26,30 @@ def rests_on(choices: Choices, timing: Timing | None) -> list[tuple[str, str]]:
     else:
         pairs = [("choices", f"all by default: {_listed(left)}")]
     if timing is not None:
-        pairs += [("stop_seconds", _stopping(timing.stop_seconds)), ("other times", _other_times(timing))]
-    pairs.append(("engine", f"policy-engine {__version__}"))
-    pairs.append(("AWS", "the live service was not consulted; the rules are those that AWS documents"))
-    return pairs
+        pairs += [("stop_seconds", _stopping(timing.stop_seconds)), ("other times", _other_times(timing, timing))]
+    return [*pairs, *_ALWAYS]
 
 
 def rests_on_every_schedule(
-    choices: Choices, timing: Timing, opened: Collection[str], stop_seconds: tuple[float, float]
+    choices: Choices, opened: Collection[str], timings: Sequence[Timing], default_priority: tuple[int, int]
 ) -> list[tuple[str, str]]:
-    """The same of a verdict over every schedule; ``stop_seconds`` are the least and the most that a stop takes."""
+    """The same of a verdict over every schedule.
+
+    Args:
+        choices: the answers that are fixed.
+        opened: the choices that are answered in every way.
+        timings: with the ends of each time that is a range.
+        default_priority: the least and the most that it may be.
+    """
     fixed = {name: answer for name, answer in asdict(choices).items() if name not in opened}
-    _, *others = [pair for pair in rests_on(choices, timing) if pair[0] != "by default"]
-    least, most = stop_seconds
-    if least != most:
-        both = f"{duration_text(least)} and {duration_text(most)}, and where both hold, whatever is between"
-        others = [(word, both if word == "stop_seconds" else text) for word, text in others]
-    answered = f"answered in every way: {', '.join(opened) or 'none'}"
-    return [("choices", answered), ("fixed", _listed(fixed)), *others]
+    if default_priority[0] != default_priority[1]:
+        fixed["default_priority"] = f"{default_priority[0]} to {default_priority[1]}"
+    pairs = [("choices", f"answered in every way: {', '.join(opened) or 'none'}"), ("fixed", _listed(fixed))]
+    least, most = timings[0], timings[-1]
+    stopping = _stopping(most.stop_seconds)
+    if least.stop_seconds != most.stop_seconds:
+        stopping = f"{_span(least.stop_seconds, most.stop_seconds)}, from a preemption to the release of its capacity"
+    return [*pairs, ("stop_seconds", stopping), ("other times", _other_times(least, most)), *_ALWAYS]
 
 
 def _listed(answers: Mapping[str, object]) -> str:
@@ -56,7 +62,21 @@ def _stopping(seconds: float) -> str:
     return "0: stopping is instant (AWS's sample event takes about 20 s, SageMaker allows 120 s)"
 
 
-def _other_times(timing: Timing) -> str:
-    names = [field.name for field in fields(timing) if field.name != "stop_seconds"]
-    given = {name: duration_text(seconds) for name in names if (seconds := getattr(timing, name))}
+def _other_times(least: Timing, most: Timing) -> str:
+    """The times beside ``stop_seconds``; both ends of those that are ranges."""
+    given: dict[str, str] = {}
+    for field in fields(most):
+        first, last = getattr(least, field.name), getattr(most, field.name)
+        if field.name != "stop_seconds" and last:
+            given[field.name] = duration_text(last) if first == last else _span(first, last)
     return _listed(given) if given else "none given: a job starts at once and has a duration and nothing else"
+
+
+def _span(least: float, most: float) -> str:
+    return f"{duration_text(least)} to {duration_text(most)}"
+
+
+_ALWAYS: Final = (
+    ("engine", f"policy-engine {__version__}"),
+    ("AWS", "the live service was not consulted; the rules are those that AWS documents"),
+)

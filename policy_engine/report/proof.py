@@ -103,8 +103,8 @@ class ProofReport:
         )
 
     def _basis(self) -> list[tuple[str, str]]:
-        seconds = self.timing.stop_seconds
-        return rests_on_every_schedule(self.choices, self.timing, self.open_choices, (seconds, seconds))
+        priority = self.choices.default_priority
+        return rests_on_every_schedule(self.choices, self.open_choices, [self.timing], (priority, priority))
 
     # --- for machines ----------------------------------------------------------------------------
 

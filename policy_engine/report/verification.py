@@ -215,8 +215,9 @@ def _sources(one: Verified) -> list[tuple[str, str]]:
 def _basis(verification: Verification) -> list[tuple[str, str]]:
     run = verification.run
     if verification.open_choices is not None:
-        stops = verification.scenario.stop_seconds
-        return rests_on_every_schedule(run.choices, run.workload.timing, verification.open_choices, stops)
+        scenario = verification.scenario
+        timings, priority = scenario.timings(), scenario.default_priority
+        return rests_on_every_schedule(run.choices, verification.open_choices, timings, priority)
     first, *others = rests_on(run.choices, run.workload.timing)
     return [first, ("sensitivity", _sensitivity(verification.verdicts)), *others]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
 
@@ -48,7 +49,7 @@ def duration_text(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Any value from ``least`` to ``most``: for ``--all-choices``, which tries them all."""
+    """Any value from ``least`` to ``most``: for ``verify --all-choices``."""
 
     least: float
     most: float
@@ -75,29 +76,40 @@ def _not_positive(value: object) -> float:
     return seconds
 
 
-def _with_range(value: object) -> float | Range:
-    if not isinstance(value, list):
-        return _not_negative(value)
-    if len(value) != 2:
-        raise ValueError(f"{len(value)} values; a range is two durations: [1h, 3h]")
-    least, most = (_not_negative(end) for end in value)
-    if least > most:
-        raise ValueError(f"a range goes from its smaller end to its larger: [{value[1]}, {value[0]}]")
-    return Range(least, most)
+def _with_range(one: Callable[[object], float]) -> Callable[[object], float | Range]:
+    """Reads what ``one`` reads, or a range of it."""
+
+    def read(value: object) -> float | Range:
+        if not isinstance(value, list):
+            return one(value)
+        if len(value) != 2:
+            raise ValueError(f"{len(value)} values; a range is two durations: [1h, 3h]")
+        least, most = (one(end) for end in value)
+        if least > most:
+            raise ValueError(f"a range goes from its smaller end to its larger: [{value[1]}, {value[0]}]")
+        return Range(least, most)
+
+    return read
 
 
 _TEXT_SCHEMA: Final = {"type": "string", "pattern": rf"^(?:{_PARTS})$"}
 _SIGNED_TEXT_SCHEMA: Final = {"type": "string", "pattern": rf"^-?(?:{_PARTS})$"}
 DURATION_SCHEMA: Final = {"anyOf": [{"type": "number", "minimum": 0}, _TEXT_SCHEMA]}
 """JSON Schema of a time or duration that is not below zero."""
-_RANGE_SCHEMA: Final = {"type": "array", "items": DURATION_SCHEMA, "minItems": 2, "maxItems": 2}
+_POSITIVE_SCHEMA: Final = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _TEXT_SCHEMA]}
+
+
+def _or_range(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a value of this schema, or of two of them."""
+    return {"anyOf": [*schema["anyOf"], {"type": "array", "items": dict(schema), "minItems": 2, "maxItems": 2}]}
+
 
 Duration = Annotated[float, BeforeValidator(_not_negative), WithJsonSchema(DURATION_SCHEMA)]
 """Seconds, 0 or more."""
 PositiveDuration = Annotated[
     float,
     BeforeValidator(_positive),
-    WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _TEXT_SCHEMA]}),
+    WithJsonSchema(_POSITIVE_SCHEMA),
 ]
 """Seconds, more than 0."""
 PastTime = Annotated[
@@ -107,8 +119,10 @@ PastTime = Annotated[
 ]
 """Seconds from the scenario's zero, 0 or below."""
 DurationOrRange = Annotated[
-    float | Range,
-    PlainValidator(_with_range),
-    WithJsonSchema({"anyOf": [*DURATION_SCHEMA["anyOf"], _RANGE_SCHEMA]}),
+    float | Range, PlainValidator(_with_range(_not_negative)), WithJsonSchema(_or_range(DURATION_SCHEMA))
 ]
 """Seconds, or a range of them."""
+PositiveDurationOrRange = Annotated[
+    float | Range, PlainValidator(_with_range(_positive)), WithJsonSchema(_or_range(_POSITIVE_SCHEMA))
+]
+"""Seconds, more than 0, or a range of them."""

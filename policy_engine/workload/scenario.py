@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,34 +132,42 @@ class Scenario:
         """The line, from 1, of an expectation, counted from 0."""
         return self.document.position(("expect", number))[0]
 
-    def choices(self) -> Choices:
-        """The answers to the open choices. Raises InputError where one is a range."""
+    def choices(self, *, ranges: bool = False) -> Choices:
+        """The answers to the open choices. Raises InputError where one is a range (``ranges``: its smaller end)."""
         answers = {name: getattr(self.file.choices, name) for name in type(self.file.choices).model_fields}
+        if ranges:
+            answers["default_priority"] = self.default_priority[0]
         for name, answer in answers.items():
             self._refuse_range(("choices", name), answer)
         return Choices(**answers)
 
     def timing(self, *, ranges: bool = False) -> Timing:
-        """How long things take. Raises InputError where a time is a range (``ranges``: but for stop_seconds)."""
-        times = {name: getattr(self.file.timing, name) for name in TimingEntry.model_fields}
+        """How long things take. Raises InputError where a time is a range (``ranges``: its larger end)."""
         if ranges:
-            times["stop_seconds"] = self.stop_seconds[1]
+            return self.timings()[-1]
+        times = {name: getattr(self.file.timing, name) for name in TimingEntry.model_fields}
         for name, time in times.items():
             self._refuse_range(("timing", name), time)
         return Timing(**times)
 
+    def timings(self) -> tuple[Timing, ...]:
+        """How long things take, with each time that is a range at both of its ends: all smaller ends first."""
+        times = {name: _ends(getattr(self.file.timing, name)) for name in TimingEntry.model_fields}
+        both: Iterator[dict[str, Any]] = (dict(zip(times, given, strict=True)) for given in product(*times.values()))
+        return tuple(Timing(**given) for given in both)
+
     def workload(self, policy: Policy, *, ranges: bool = False) -> Workload:
         """The jobs and updates, ``running`` first. Raises InputError for what the policy has not got.
 
-        ``ranges``: durations may be ranges; of ``stop_seconds`` the larger end is taken.
+        ``ranges``: durations may be ranges; of a time that is one the larger end is taken.
         """
         return _Check(self, policy, ranges=ranges).workload()
 
     @property
-    def stop_seconds(self) -> tuple[float, float]:
-        """The least and the most seconds that a stop takes."""
-        given = self.file.timing.stop_seconds
-        return (given.least, given.most) if isinstance(given, Range) else (given, given)
+    def default_priority(self) -> tuple[int, int]:
+        """The least and the most that the priority may be of a job that states none (C15)."""
+        given = self.file.choices.default_priority  # type: ignore[attr-defined]
+        return (int(given.least), int(given.most)) if isinstance(given, Range) else (given, given)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -368,6 +377,13 @@ class _Check:
 
 _NAMES_SHOWN: Final = 10
 _RANGE: Final = "a range is for verify --all-choices; give one value"
+
+
+def _ends(time: float | Range | None) -> tuple[float | None, ...]:
+    """Both ends of a range; else the time alone."""
+    if not isinstance(time, Range):
+        return (time,)
+    return (time.least,) if time.least == time.most else (time.least, time.most)
 
 
 def jobs_named(expectation: Expectation) -> Iterator[tuple[KeyPath, str]]:

@@ -24,7 +24,14 @@ from policy_engine.scheduler import jobs as scheduled
 from policy_engine.scheduler.choices import BY_NAME, CHOICES, OpenChoice
 from policy_engine.scheduler.jobs import Exit, Update
 from policy_engine.sources.validation import shown
-from policy_engine.workload.durations import Duration, DurationOrRange, PastTime, PositiveDuration, Range
+from policy_engine.workload.durations import (
+    Duration,
+    DurationOrRange,
+    PastTime,
+    PositiveDuration,
+    PositiveDurationOrRange,
+    Range,
+)
 from policy_engine.workload.expected import AnyExpectation, Count, WholeNumber, whole_number
 
 
@@ -199,7 +206,7 @@ class TimingEntry(Declared):
     stop_seconds: DurationOrRange = Field(default=0.0, description=f"C14: {BY_NAME['stop_seconds'].question}.")
     start_seconds: DurationOrRange = Field(default=0.0, description="From SCHEDULED to RUNNING.")
     queue_latency: DurationOrRange = Field(default=0.0, description="From a change to the decision that answers it.")
-    checkpoint_every: PositiveDuration | None = Field(
+    checkpoint_every: PositiveDurationOrRange | None = Field(
         default=None, description="Of work, for jobs that do not say; absent: no checkpoints."
     )
     restart_seconds: DurationOrRange = Field(

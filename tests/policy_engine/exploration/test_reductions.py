@@ -29,7 +29,7 @@ def reachable(of: Model, reductions: dict[str, bool]) -> tuple[set[Any], int] | 
     """Outcomes and states; None where there are too many."""
     watch = Recording()
     explored = of.space(watch, **reductions).explore(Bounds(ENOUGH))
-    return None if explored.bound else (watch.seen, explored.states)
+    return None if explored.unsettled else (watch.seen, explored.states)
 
 
 def disagreements(seed: int, of: Model, asked: Sequence[AnyExpectation]) -> list[str] | None:
