@@ -112,13 +112,21 @@ def demand_of(assembly: Assembly, unit: str, count: str, gpus: str) -> Mapping[s
     if not unit and not gpus:
         return NO_TYPE
     try:
-        number = float((count or "1") if unit else gpus)
+        instances, number = float(count or "1"), 1.0 if unit else float(gpus)
     except ValueError:
         return BAD_COUNT
-    if not 0 < number < math.inf:
-        return BAD_COUNT if math.isnan(number) else NO_INSTANCES
+    if not (0 < instances < math.inf and 0 < number < math.inf):
+        return BAD_COUNT if math.isnan(instances + number) else NO_INSTANCES
+    if not instances.is_integer():
+        return BAD_COUNT
     if unit:
-        return {unit: int(number)} if number.is_integer() else BAD_COUNT
+        return {unit: int(instances)}
     if not assembly.map.instances:
         raise InputError("GPUs and no instance type; say in --map which 'instances' they are", file=assembly.file)
-    return assembly.demand_of_gpus(number)
+    demand = assembly.demand_of_gpus(number)
+    return demand if instances == 1 else {of: each * int(instances) for of, each in demand.items()}
+
+
+def is_per_worker(unit: str, count: str) -> bool:
+    """Are the GPUs of a row taken to be those of one of several workers?"""
+    return not unit.strip() and count.strip() not in ("", "1")

@@ -11,7 +11,7 @@ from operator import add
 
 from policy_engine.scheduler.jobs import Exit
 from policy_engine.workload.history.assembling import Assembly, Columns
-from policy_engine.workload.history.csv_layout import Layout, demand_of
+from policy_engine.workload.history.csv_layout import Layout, demand_of, is_per_worker
 
 Rows = Sequence[Sequence[str]]
 
@@ -35,6 +35,8 @@ def take_plain(assembly: Assembly, layout: Layout, rows: Rows) -> bool:
     share_of = {team: share for team, share in shares.items() if share}
     demand_by = {cell: demand for cell, demand in demands.items() if not isinstance(demand, str)}
     if len(share_of) < len(set(teams)) or len(demand_by) < len(demands):
+        return False
+    if any(is_per_worker(unit, count) for unit, count, _ in demands):
         return False
     if (scale := assembly.times.scale) != 1:
         submits, durations = [scale * at for at in submits], [scale * duration for duration in durations]

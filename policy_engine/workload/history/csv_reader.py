@@ -11,7 +11,7 @@ from typing import Any, Final
 from policy_engine.errors import InputError
 from policy_engine.scheduler.jobs import Exit
 from policy_engine.workload.history.assembling import Assembly
-from policy_engine.workload.history.csv_layout import Layout, delimiter_of, demand_of
+from policy_engine.workload.history.csv_layout import Layout, delimiter_of, demand_of, is_per_worker
 from policy_engine.workload.history.csv_plain import take_plain
 from policy_engine.workload.history.statuses import Status, status_of
 
@@ -22,6 +22,7 @@ _NEGATIVE: Final = "a duration below zero"
 _BAD_DURATION: Final = "a duration that is not a number"
 _NEVER_STARTED: Final = "never started: how long it would run is not known"
 _FIELDS: Final = "not as many fields as the header"
+_PER_WORKER: Final = "GPUs beside a number of instances and no instance type: taken as those of each instance"
 _BAD_START: Final = "a start that cannot be read: taken as not recorded"
 
 
@@ -88,6 +89,8 @@ class _Table:
         if isinstance(demand, str):
             self.remarks.lose(demand, place)
             return
+        if is_per_worker(*(self._cell(row, column) for column in self.layout.size[:2])):
+            self.remarks.note(_PER_WORKER, place)
         submit = self._submit(row, place)
         started = self._started(row, place)
         word = self._cell(row, self.layout.status)

@@ -1,8 +1,7 @@
 """What real exports have in them: one test for each of the quirks that apply to the formats that are read.
 
-The numbers are those of the study of public traces that the project's specification builds on. Quirks 16 (GPUs per
-worker), 19 (quotas that change) and 26 (provenance) are about data that no reader can tell apart; 24 is about the
-Standard Workload Format, which is refused by name.
+The numbers are those of the study of public traces that the project's specification builds on. Quirk 26 (provenance)
+is about data that no reader can tell apart; 24 is about the Standard Workload Format, which is refused by name.
 """
 
 import gzip
@@ -12,8 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from policy_engine.errors import InputError
+from policy_engine.policy import Policy
+from policy_engine.replaying import replay
 from policy_engine.scheduler.jobs import Exit
 from policy_engine.workload.history import Format, read_history
 from tests.policy_engine.workload.history.histories import (
@@ -32,6 +34,7 @@ from tests.policy_engine.workload.history.histories import (
     told,
     trace,
 )
+from tests.synthesis import ROOT
 
 
 def test_01_unsorted_rows_are_put_in_order_of_submission(tmp_path: Path) -> None:
@@ -215,6 +218,16 @@ def test_15_a_job_without_gpus_is_counted_and_left_out(tmp_path: Path) -> None:
     ]
 
 
+def test_16_gpus_of_each_worker_are_told_from_a_total(tmp_path: Path) -> None:
+    header = "submit_time_s,team,instance_type,instance_count,gpus,duration_s"
+    text = rows("0,a,,176,8,4", f"0,a,{LARGE},2,16,4", "0,a,,1,16,4", "0,a,,,16,4", header=header)
+    history = reading(tmp_path, text, instances=GPUS)
+    assert [job.demand for job in history.jobs] == [{LARGE: 176}, {LARGE: 2}, {LARGE: 2}, {LARGE: 2}]
+    assert told(history) == [
+        "1 x GPUs beside a number of instances and no instance type: taken as those of each instance (line 2)"
+    ]
+
+
 @pytest.mark.parametrize(("gpus", "count"), [(12, 2), (20, 3), (24, 3), (13, 2)])
 def test_17_odd_sizes_get_as_many_of_the_largest_as_hold_them(tmp_path: Path, gpus: int, count: int) -> None:
     text = rows(f"0,a,{gpus},4", header="submit_time_s,team,gpus,duration_s")
@@ -224,6 +237,17 @@ def test_17_odd_sizes_get_as_many_of_the_largest_as_hold_them(tmp_path: Path, gp
 def test_18_teams_with_few_jobs_are_teams(tmp_path: Path) -> None:
     text = rows(*(f"{n},big,{SMALL},1,5" for n in range(20)), f"5,tiny,{SMALL},1,5")
     assert {job.share for job in reading(tmp_path, text).jobs} == {"big", "tiny"}
+
+
+def test_19_jobs_of_a_team_whose_quota_is_zero_are_counted(tmp_path: Path) -> None:
+    history = reading(tmp_path, rows(f"0,vcIya,{SMALL},1,5", f"1,vcJ,{SMALL},1,5"))
+    share = {"capacity_limits": {SMALL: 1}, "strategy": "LEND", "in_share_preemption": False}
+    policy = Policy.of({"service_environment": {"capacity_limits": {SMALL: 1}}, "shares": {"vcJ": share}})
+    result = replay(policy, history)
+    assert [job.name for job in result.run.workload.jobs] == ["line-3"]
+    assert [(remark.subject, remark.count, remark.is_loss) for remark in result.fitted.remarks] == [("vcIya", 1, True)]
+    with pytest.raises(ValidationError, match="0 is out of range"):
+        Policy.of({"service_environment": {"capacity_limits": {SMALL: 0}}, "shares": {"vcIya": share}})
 
 
 def test_20_rows_without_an_id_are_jobs_of_their_own_even_where_they_are_equal(tmp_path: Path) -> None:
@@ -388,6 +412,12 @@ def test_25_files_as_programs_write_them(tmp_path: Path, content: bytes) -> None
 
 
 # --- the real ones -----------------------------------------------------------------------------------
+
+
+def test_26_what_cannot_be_found_out_is_said_where_histories_are_explained() -> None:
+    page = " ".join((ROOT / "docs" / "replaying.md").read_text(encoding="utf-8").split())
+    for word in ("stretched by resampling", "named anew", "random priorities"):
+        assert word in page
 
 
 def test_philly_is_read_whole_and_as_it_is() -> None:
