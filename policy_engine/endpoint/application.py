@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from policy_engine.endpoint.endpoint import Endpoint
 from policy_engine.endpoint.errors import ClientError, UnknownOperationError
-from policy_engine.endpoint.service_model import batch_model, shown
+from policy_engine.endpoint.service_model import batch_model
+from policy_engine.endpoint.shape_checks import shown
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment

@@ -51,10 +51,10 @@ class Endpoint:
 
         Raises ClientError for what AWS Batch would refuse.
         """
-        known = batch_model().operations.get(operation)
-        if known is None:
+        model = batch_model()
+        if operation not in model.operations:
             raise ClientError(f"{operation} is no operation of AWS Batch")
-        known.check(request, "")
+        model.check(model.operations[operation])(request, "")
         return deepcopy(self.perform(operation, deepcopy(request), scope))
 
     def perform(self, operation: str, request: Mapping[str, Any], scope: Scope | None = None) -> Answer:

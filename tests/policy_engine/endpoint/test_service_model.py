@@ -29,6 +29,11 @@ JOB: dict[str, Any] = {
 }
 
 
+def check(operation: str, request: Any) -> None:
+    model = batch_model()
+    model.check(model.operations[operation])(request, "")
+
+
 def without(request: dict[str, Any], member: str) -> dict[str, Any]:
     return {key: value for key, value in request.items() if key != member}
 
@@ -115,14 +120,14 @@ def without(request: dict[str, Any], member: str) -> dict[str, Any]:
 )
 def test_what_the_model_does_not_allow(operation: str, request_: Any, problem: str) -> None:
     with pytest.raises(ClientError) as error:
-        batch_model().operations[operation].check(request_, "")
+        check(operation, request_)
     assert error.value.message == problem
 
 
 @pytest.mark.parametrize("request_", [SHARE, SHARE | {"state": None}, SHARE | {"unheard of": 1}])
 def test_what_it_allows(request_: dict[str, Any]) -> None:
     """A null is as good as nothing, and what the model does not know is left alone, as AWS does."""
-    batch_model().operations["CreateQuotaShare"].check(request_, "")
+    check("CreateQuotaShare", request_)
 
 
 def test_every_operation_is_found_by_its_request() -> None:
@@ -140,7 +145,7 @@ def test_every_operation_is_found_by_its_request() -> None:
         method, path = made["method"], unquote(made["url_path"])
         found = batch_model().fixed.get((method, path))
         if found is None:
-            found, member = batch_model()._templated(method, path)
+            found, member = batch_model().find_templated(method, path)
             assert member == "a/b:c"
         assert found.name == name
 
