@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policy_engine.errors import InputError
 from policy_engine.sources import Source
-from policy_engine.sources.declaration import JobQueue, QueueDeclaration
+from policy_engine.sources.declaration import QueueDeclaration
 
 
 def views(
@@ -48,12 +48,8 @@ def _of_new(new: Source, queue: str | None, before: QueueDeclaration) -> QueueDe
 
 
 def _like(source: Source, other: QueueDeclaration) -> QueueDeclaration:
-    """The source's queue of the same logical id or name, else its only one."""
-    same = [queue for queue in source.declaration.job_queues if _is_same(queue, other.queue)]
-    if len(same) == 1:
-        return source.declaration.view(same[0])
-    return source.queue(None)
-
-
-def _is_same(one: JobQueue, other: JobQueue) -> bool:
-    return one.logical_id == other.logical_id or (isinstance(one.name, str) and one.name == other.name)
+    """The source's queue of the same name, or else of the same logical id, or else its only one."""
+    queues, name = source.declaration.job_queues, other.queue.name
+    named = [queue for queue in queues if isinstance(name, str) and queue.name == name]
+    same = named or [queue for queue in queues if queue.logical_id == other.queue.logical_id]
+    return source.declaration.view(same[0]) if len(same) == 1 else source.queue(None)

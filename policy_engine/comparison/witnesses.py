@@ -34,6 +34,12 @@ _AFTER: Final = 600.0
 """Seconds that a run goes on after the last one."""
 
 
+_HEAD: Final = """\
+# What is expected here holds under the old policy and fails under the new one:
+#   policy-engine compare OLD NEW THIS_FILE
+"""
+
+
 @dataclass(frozen=True)
 class Witness:
     """A workload on which jobs of a share fare worse."""
@@ -182,8 +188,7 @@ class Search:
             found.effects,
             tuple(found.losses),
             data,
-            f"{comment}# What is expected here holds under the old policy and fails under the new one.\n"
-            f"{scenario_text(data)}",
+            f"{comment}{_HEAD}{scenario_text(data)}",
         )
 
     # --- what is tried --------------------------------------------------------------------------------
