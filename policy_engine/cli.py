@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from policy_engine._version import __version__
 from policy_engine.commands.check import check
 from policy_engine.commands.compare import compare
+from policy_engine.commands.conform import conform
 from policy_engine.commands.drift import drift
 from policy_engine.commands.explain import explain
 from policy_engine.commands.history import history
@@ -23,13 +22,10 @@ from policy_engine.commands.verify import verify
 from policy_engine.commands.watch import watch
 from policy_engine.program import NAME, Program
 
-NOT_BUILT: Final = ("conform",)
-
 
 @click.group(
     NAME,
     cls=Program,
-    not_built=NOT_BUILT,
     epilog="Exit codes: 0 all holds, 1 something fails, 2 the input or the command line is wrong, 3 undecided.",
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
@@ -59,6 +55,7 @@ for _command in (
     history,
     drift,
     watch,
+    conform,
     schema,
     serve,
 ):

@@ -29,17 +29,6 @@ DEBUG: Final = "POLICY_ENGINE_DEBUG"
 class Program(click.Group):
     """A group of commands that return their exit codes. An error is one line on standard error."""
 
-    def __init__(self, *args: Any, not_built: Sequence[str] = (), **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.not_built = not_built
-        """Commands that are documented and not there yet: refused by name."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name. Raises click.UsageError for one that is not built yet."""
-        if cmd_name in self.not_built:
-            raise click.UsageError(f"{cmd_name!r} is not built yet; built are {', '.join(self.commands)}", ctx)
-        return super().get_command(ctx, cmd_name)
-
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = NAME, **settings: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit. The exceptions of click's own way to do that come out as ours."""
         given = sys.argv[1:] if args is None else list(args)

@@ -75,6 +75,8 @@ class Record:
     """The last instant that the record tells of, in milliseconds from the first submission."""
     known_from: int
     """From here on every attempt of every job is known."""
+    shares: frozenset[str]
+    """Those of the policy."""
     remarks: tuple[Remark, ...] = field(default=())
 
     @property
@@ -138,6 +140,7 @@ class _Recorder:
             zero / 1000,
             max(time for job in jobs for time in _times(job)),
             max(0, self.known_from - zero),
+            frozenset(self.policy.shares),
             tuple(self.remarks),
         )
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ import pytest
 import yaml
 
 from policy_engine._version import __version__
-from policy_engine.cli import NOT_BUILT, main
 from policy_engine.policy import Policy
 from policy_engine.schema import SCHEMAS
 from tests.policy_engine.command import POLICY, folder, run, write
@@ -278,15 +276,6 @@ def test_a_wrong_command_line_is_one_line(arguments: list[str], line: str) -> No
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"policy-engine: {line}\n"
-
-
-@pytest.mark.parametrize("name", NOT_BUILT)
-def test_a_command_that_is_not_built_is_refused_by_name(name: str) -> None:
-    result = run(name, "policy.yaml", "--whatever")
-    assert (result.exit_code, result.stdout) == (2, "")
-    built = ", ".join(main.commands)
-    assert result.stderr == f"policy-engine: '{name}' is not built yet; built are {built}\n"
-    assert not re.search(rf"^  {name} ", run("--help").stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
