@@ -109,6 +109,7 @@ def replay(
 
 def _replayed(policy: Policy, history: History, asked: Replaying) -> Replayed:
     from policy_engine.replaying import Asked, ask, load_prices
+    from policy_engine.report.replay_rows import csv_rows
 
     with progress_bar() as progress, told_when_interrupted(asked.results):
         return ask(
@@ -121,6 +122,7 @@ def _replayed(policy: Policy, history: History, asked: Replaying) -> Replayed:
                 seed=asked.seed,
                 spreading=spreading_of(asked),
                 prices=None if asked.prices is None else load_prices(asked.prices, policy.units),
+                rows=None if asked.rows is None else csv_rows,
             ),
             progress,
         )

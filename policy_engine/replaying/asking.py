@@ -13,7 +13,7 @@ from policy_engine.replaying.prices import Prices, costs
 from policy_engine.replaying.replay import ReplayOptions, Watch, replay
 from policy_engine.replaying.replayed import Replayed, worst_waits
 from policy_engine.replaying.shaking import shake
-from policy_engine.replaying.sweeping import Spreading
+from policy_engine.replaying.sweeping import Rows, Spreading
 from policy_engine.scheduler.state import State
 from policy_engine.workload.history import History
 
@@ -36,6 +36,8 @@ class Asked:
     spreading: Spreading = field(default_factory=Spreading)
     """Where they are made, and kept."""
     prices: Prices | None = None
+    rows: Rows | None = None
+    """Makes the rows of perturbed replays, of which nothing else than the measures is kept."""
 
     @property
     def runs(self) -> int:
@@ -52,7 +54,14 @@ def ask(policy: Policy, history: History, asked: Asked, progress: Progress | Non
     shaken = None
     if asked.shakes:
         shaken = shake(
-            policy, history, asked.options, asked.shakes, seed=asked.seed, spreading=asked.spreading, tell=steps.tell
+            policy,
+            history,
+            asked.options,
+            asked.shakes,
+            seed=asked.seed,
+            spreading=asked.spreading,
+            tell=steps.tell,
+            rows=asked.rows,
         )
     return Replayed(
         result,

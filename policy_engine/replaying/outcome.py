@@ -16,3 +16,10 @@ class Outcome:
     """Jobs that are too large for their share, or for the queue."""
     left_out: int
     """Jobs that the policy has no place for, beside them: no share of that team, no such instance type."""
+
+
+@dataclass(frozen=True)
+class OutcomeWithRows(Outcome):
+    """The same, with the rows of its jobs, which are not kept in a file of results."""
+
+    rows: str

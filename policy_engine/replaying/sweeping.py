@@ -6,7 +6,7 @@ wherever they are made: in one process, on all cores, on a cluster, or taken fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from policy_engine.errors import InputError, UndecidedError
 from policy_engine.outcome.measures import Measures
 from policy_engine.policy import Policy
-from policy_engine.replaying.outcome import Outcome
-from policy_engine.replaying.replay import ReplayOptions, replay
+from policy_engine.replaying.outcome import Outcome, OutcomeWithRows
+from policy_engine.replaying.replay import ReplayOptions, ReplayResult, replay
 from policy_engine.replaying.workers import Each, workers
 from policy_engine.workload.history import History
 
@@ -158,6 +158,8 @@ class Refused:
     message: str
 
 
+Rows = Callable[[str, ReplayResult], Iterable[str]]
+"""Makes the rows of a replay, which it is given with a name; it goes to the workers."""
 Wanted = tuple[Policy, str, int]
 """A policy, the name of a history, and the number of its copy; 0 is the recorded one."""
 Replays = Callable[[Sequence[Wanted], "Tell | None"], "list[Outcome | Refused]"]
@@ -172,10 +174,14 @@ def replays(
     seed: int = 0,
     seconds: float = SHAKE_SECONDS,
     spreading: Spreading | None = None,
+    rows: Rows | None = None,
 ) -> Iterator[Replays]:
-    """Workers that know the histories, to be asked as often as one likes."""
+    """Workers that know the histories, to be asked as often as one likes.
+
+    With ``rows``, which makes them of a replay, each outcome is an ``OutcomeWithRows``.
+    """
     spreading = Spreading() if spreading is None else spreading
-    task = _Task(histories, options, seed, seconds)
+    task = _Task(histories, options, seed, seconds, rows)
     keeping = None if spreading.results is None else _Keeping(task, Path(spreading.results))
     with workers(task, spreading.workers, spreading.dask) as each:
         yield partial(_made, each, keeping)
@@ -189,6 +195,7 @@ class _Task:
     options: ReplayOptions
     seed: int
     seconds: float
+    rows: Rows | None
 
     def __call__(self, wanted: Wanted) -> Outcome | Refused:
         """One replay."""
@@ -202,6 +209,9 @@ class _Task:
             return Refused(type(error), error.message)
         fitted = result.fitted
         left_out = sum(remark.count for remark in fitted.remarks if remark.is_loss)
+        if self.rows is not None:
+            rows = "".join(f"{row}\n" for row in self.rows(f"copy {copy}", result))
+            return OutcomeWithRows(result.measures, len(fitted.never_run), left_out, rows)
         return Outcome(result.measures, len(fitted.never_run), left_out)
 
 
@@ -230,7 +240,8 @@ def _made(
     made: list[Outcome | Refused | None] = [None] * len(wanted)
     keys = [None if keeping is None else keeping.key(one) for one in wanted]
     for number, key in enumerate(keys):
-        if keeping is not None and key is not None:
+        # rows are not kept
+        if keeping is not None and key is not None and keeping.task.rows is None:
             made[number] = keeping.results.get(key)
     missing = [number for number, found in enumerate(made) if found is None]
     for _ in range(len(wanted) - len(missing)):

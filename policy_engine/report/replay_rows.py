@@ -115,14 +115,14 @@ def write_events(path: Path, replayed: Replayed) -> None:
 def write_rows(path: Path, replayed: Replayed) -> None:
     """Write the jobs of every run as CSV, a row for each instance type of a job.
 
-    Perturbed replays are left out, of which workers keep nothing but the measures. Raises InputError where the file
-    cannot be written.
+    Perturbed replays are there if their rows were asked for. Raises InputError where the file cannot be written.
     """
     baselines = [(compared.name, compared.result) for compared in replayed.baselines]
     lines = [",".join(COLUMNS)]
     for name, result in baselines or [(AS_IT_IS, replayed.result)]:
         lines += csv_rows(name, result)
-    write_report(path, "\n".join(lines) + "\n")
+    copies = () if replayed.shaken is None else replayed.shaken.rows
+    write_report(path, "".join(("\n".join(lines), "\n", *copies)))
 
 
 def csv_rows(name: str, result: ReplayResult) -> Iterator[str]:

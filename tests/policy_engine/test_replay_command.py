@@ -100,7 +100,10 @@ def test_everything_at_once(there: Path) -> None:
     assert data["rests_on"]["checkpoint_every"] == 60
     assert data["costs"]["queue"]["busy"] > 0
     assert len(data["baselines"]) == 3
-    assert (there / "rows.csv").read_text(encoding="utf-8").startswith("run,job,share,")
+    lines = (there / "rows.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("run,job,share,")
+    runs = ("hard partitions", "as it is", "open queue", "copy 1", "copy 2")
+    assert list(dict.fromkeys(line.partition(",")[0] for line in lines[1:])) == list(runs)
     assert json.loads((there / "events.json").read_text(encoding="utf-8"))[0]["kind"] == "submitted"
     assert "## replayed" in (there / "result.md").read_text(encoding="utf-8").replace("**", "")
 
