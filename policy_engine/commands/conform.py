@@ -29,7 +29,15 @@ _CODES: Final = {"holds": HOLDS, "fails": FAILS, "undecided": UNDECIDED}
     default="5m",
     show_default=True,
     metavar="TIME",
-    help="A recorded start or stop may come so long after its decision.",
+    help="A recorded start may come so long after its decision.",
+)
+@click.option(
+    "--stop-within",
+    callback=duration,
+    default="3m",
+    show_default=True,
+    metavar="TIME",
+    help="A recorded stop may come so long after its decision.",
 )
 @click.option(
     "--warm-up",
@@ -53,6 +61,7 @@ def conform(
     queue: str | None,
     parameters: dict[str, str],
     tolerance: float,
+    stop_within: float,
     warm_up: float,
     events: Path | None,
     teams: Path | None,
@@ -69,7 +78,7 @@ def conform(
     Example:
       policy-engine history queue:gpu-training --output jobs.jsonl
       policy-engine conform queue:gpu-training jobs.jsonl
-      policy-engine conform policy.yaml jobs.jsonl --tolerance 30s --warm-up 1d
+      policy-engine conform policy.yaml jobs.jsonl --tolerance 30s --stop-within 2m --warm-up 1d
     """  # noqa: D301
     from policy_engine.conforming import Asked, read_record
     from policy_engine.conforming import conform as tried
@@ -85,7 +94,7 @@ def conform(
             complain(f"left out: {visible(remark.text)}")
     updates = () if events is None else _updates(events, record)
     with progress_bar() as progress:
-        found = tried(ready, record, Asked(tolerance, warm_up, updates), progress)
+        found = tried(ready, record, Asked(tolerance, stop_within, warm_up, updates), progress)
     report = ConformanceReport(source, found)
     publish(report, form, files)
     return _CODES[report.verdict]

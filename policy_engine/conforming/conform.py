@@ -21,7 +21,9 @@ from policy_engine.scheduler.jobs import Timing, Update, Workload
 MOST_TRIES: Final = 600
 """Combinations of the other choices' answers that are tried for one answer."""
 TOLERANCE: Final = 300.0
-"""Seconds from a decision to the recorded start or stop, unless told otherwise: instances take minutes to come."""
+"""Seconds from a decision to the recorded start, unless told otherwise: instances take minutes to come."""
+STOP_WITHIN: Final = 180.0
+"""Seconds from a decision to the recorded stop: SageMaker gives a job 120 to save what it has."""
 
 Tell = Callable[[str, float], None]
 
@@ -94,7 +96,9 @@ class Asked:
     """How a record is followed. Seconds."""
 
     tolerance: float = TOLERANCE
-    """From a decision to the recorded start or stop."""
+    """From a decision to the recorded start."""
+    stop_within: float = STOP_WITHIN
+    """From a decision to the recorded stop."""
     warm_up: float = 0.0
     """From the first submission; what is recorded in it is taken as it is."""
     updates: tuple[Update, ...] = ()
@@ -153,7 +157,12 @@ class _Trial:
     def __init__(self, policy: Policy, record: Record, asked: Asked) -> None:
         self.policy = policy
         self.record = record
-        self.timeline = Timeline(record, round(asked.tolerance * 1000), asked.updates)
+        self.timeline = Timeline(
+            record,
+            tolerance=round(asked.tolerance * 1000),
+            stop_within=round(asked.stop_within * 1000),
+            updates=asked.updates,
+        )
         self.judged_from = max(round(asked.warm_up * 1000), record.known_from)
         self.reached: Mapping[str, str] | None = None
         """Answers, to the choices that hold for a whole run, under which all of it is reachable."""
@@ -161,8 +170,8 @@ class _Trial:
             replace(recorded.job, attempts=max(1, sum(not one.is_preempted for one in recorded.attempts)))
             for recorded in record.jobs
         )
-        # stops take some time where the tolerance lets them
-        self.workload = Workload(jobs, asked.updates, Timing(stop_seconds=asked.tolerance))
+        # stops take some time where they may
+        self.workload = Workload(jobs, asked.updates, Timing(stop_seconds=asked.stop_within))
         self.matter = frozenset(self._matter())
 
     def _matter(self) -> Iterator[str]:

@@ -67,13 +67,17 @@ class Window:
 class Timeline:
     """The record as the scheduler meets it: what happens at which instant, whatever is decided."""
 
-    def __init__(self, record: Record, tolerance: int, updates: Sequence[Update] = ()) -> None:
+    def __init__(
+        self, record: Record, *, tolerance: int = 0, stop_within: int = 0, updates: Sequence[Update] = ()
+    ) -> None:
+        """``tolerance``, ``stop_within``: milliseconds from a decision to the recorded start, and to the stop."""
         self.record = record
         self.updates: defaultdict[int, list[Update]] = defaultdict(list)
         """What was done to the queue and to priorities; a job's own before it comes count when it does."""
         for update in updates:
             self.updates[round(update.at * 1000)].append(update)
         self.tolerance = tolerance
+        self.stop_within = stop_within
         self.jobs = [recorded.job for recorded in record.jobs]
         self.attempts: list[list[RecordedAttempt]] = [list(job.attempts) for job in record.jobs]
         self.windows: list[list[Window]] = [list(self._windows(number)) for number in range(len(self.jobs))]
@@ -97,7 +101,7 @@ class Timeline:
                 stop = self.stops[number][place]
                 if stop is not None:
                     self.ended[stop].append(number)
-                    instants |= {stop, max(stop - tolerance, window.opens)}
+                    instants |= {stop, max(stop - stop_within, window.opens)}
             last = self.stops[number][-1] if self.stops[number] else None
             if recorded.end is not None and (last is None or recorded.end > last):
                 self.gone[recorded.end].append(number)
@@ -157,7 +161,7 @@ class Offers(Chooser):
         if first is None:
             return None
         some: list[Move] = [first, *moves]
-        if "victims" in self.open and all(self._stops_its_own(move) for move in some):
+        if "victims" in self.open and any(self._may_be_left_beyond(move) for move in some):
             self.found += some
             return None
         if order and order not in self.open:
@@ -165,9 +169,11 @@ class Offers(Chooser):
         self.found += some
         return first
 
-    def _stops_its_own(self, move: Move) -> bool:
-        share_of = self.way.state.share_of
-        return bool(move.victims) and all(share_of[victim] == share_of[move.job] for victim in move.victims)
+    def _may_be_left_beyond(self, move: Move) -> bool:
+        """Does it stop jobs of its own share, and might another set leave it beyond its limit?"""
+        state, job = self.way.state, move.job
+        own = bool(move.victims) and all(state.share_of[victim] == state.share_of[job] for victim in move.victims)
+        return own and any(state.after[cell] + count > state.limit[cell] for cell, _, count in state.demand[job])
 
     def sets(self, search: Search) -> Iterable[Sequence[int]]:
         """The rule's set; where victims are open, every minimal legal one of jobs that are recorded as stopped too."""
@@ -269,7 +275,7 @@ class Way:
 
     def stop_above_limit(self, jobs: Sequence[int]) -> int | None:
         """Stop these for a lowered limit; the first that is not recorded as stopped by then, if there is one."""
-        latest = self.at + self.timeline.tolerance
+        latest = self.at + self.timeline.stop_within
         for job in jobs:
             stop, attempt = self.stop_of(job), self.timeline.attempts[job][self.place[job]]
             if stop is None or stop > latest or (attempt.is_preempted and attempt.is_cross):
@@ -362,14 +368,13 @@ class Way:
         )
 
     def _stop_soon(self, move: Move) -> bool:
-        """Do its victims stop within the tolerance, and does it start within it after the last of them?"""
-        tolerance, stops = self.timeline.tolerance, [self.stop_of(victim) for victim in move.victims]
-        if not tolerance or not all(stop is not None and self.at <= stop <= self.at + tolerance for stop in stops):
+        """Do its victims stop soon, and does it start after the last of them? That it starts at once is seen then."""
+        within, stops = self.timeline.stop_within, [self.stop_of(victim) for victim in move.victims]
+        if not within or not all(stop is not None and self.at <= stop <= self.at + within for stop in stops):
             return False
         if self.place[move.job] < len(self.timeline.attempts[move.job]):
             last = max(stop for stop in stops if stop is not None)
-            window = self.window(move.job)
-            if not window.opens <= last + tolerance or window.closes < last:
+            if self.window(move.job).closes < last:
                 return False
         return all(self._may_stop(victim, move, soon=True) for victim in move.victims)
 
@@ -384,7 +389,7 @@ class Way:
         """Every minimal legal set of victims of jobs that are recorded to stop soon enough."""
         keys = search.cross_candidates() if search.kind & Kind.CROSS else []
         keys = [*keys, *(search.own_candidates() if search.kind & Kind.OWN else ())]
-        latest = self.at + self.timeline.tolerance
+        latest = self.at + self.timeline.stop_within
         jobs = [-key[3] for key in keys if (stop := self.stop_of(-key[3])) is not None and stop <= latest]
         found: list[set[int]] = []
         for size in range(1, len(jobs) + 1):

@@ -147,7 +147,8 @@ class ConformanceReport:
 
     def _rests_on(self) -> list[tuple[str, str]]:
         found = self.found
-        pairs = [("tolerance", f"{duration_text(found.asked.tolerance)} from a decision to the recorded start or stop")]
+        times = [duration_text(seconds) for seconds in (found.asked.tolerance, found.asked.stop_within)]
+        pairs = [("tolerance", f"up to {times[0]} from a decision to the recorded start, {times[1]} to the stop")]
         if found.judged_from:
             pairs.append(
                 ("judged from", f"{duration_text(found.judged_from)}; before, what is recorded is taken as it is")
@@ -187,6 +188,7 @@ class ConformanceReport:
             "remarks": [remark.text for remark in found.record.remarks],
             "rests_on": {
                 "tolerance_seconds": found.asked.tolerance,
+                "stop_within_seconds": found.asked.stop_within,
                 "judged_from": found.judged_from,
                 "events": len(found.asked.updates),
                 "engine": __version__,
