@@ -2,17 +2,18 @@
 
     python benchmarks/philly.py [--runs 5] [--trace ../shared/traces/philly.csv.gz]
 
-Needs the dependency group ``benchmarks`` (requirements-benchmarks.lock) and the trace, which is not part of the
-project (``POLICY_ENGINE_TRACES`` names its folder too).
+Needs the dependency group ``benchmarks`` (requirements-benchmarks.lock), Chromium, and the trace, which is not part of
+the project (``POLICY_ENGINE_TRACES`` names its folder too).
 
 - ``replay``: read 82,247 jobs, replay them under the shares and write the JSON result; the whole process.
 - ``SimPy``: read the same file, run the jobs first come, first served on the same instances, with no policy at all,
   and write their waits as JSON; the whole process.
+- ``page``: the replay's HTML report: its size, and when Chromium first shows something of it.
 
-Both run in processes of their own, in turn and in the other order every second round. Then two copies of the trace in
-a row, and ten perturbed replays with one worker and with one for each core. Prints medians of wall-clock and processor
-time, and the largest memory; exits 1 where a figure of ``FIGURES`` is missed in processor time, which says something on
-a busy machine too.
+The first two run in processes of their own, in turn and in the other order every second round. Then two copies of the
+trace in a row, and ten perturbed replays with one worker and with one for each core. Prints medians of wall-clock and
+processor time, and the largest memory; exits 1 where a figure of ``FIGURES`` is missed. Those of a replay are in
+processor time, which says something on a busy machine too.
 """
 
 import argparse
@@ -37,8 +38,12 @@ FIGURES = {
     "replay by SimPy": 1.0,
     "memory of a replay, MB": 300.0,
     "two copies by one": 2.2,
+    "page, MB": 2.0,
+    "first view of the page, s": 1.0,
+    "ten shaken, all cores by one worker": 0.8,
 }
 """At most."""
+PAINTED = "performance.getEntriesByName('first-contentful-paint')"
 GAP = 86_400
 """Seconds between the last submission of a copy and the first of the next."""
 
@@ -173,6 +178,8 @@ def measured(trace: Path, folder: Path, runs: int) -> dict[str, float]:
     pairs = [interleaved(replay, simpy, output, number) for number in range(runs)]
     ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
     doubled = [spent(double, output) for _ in range(max(1, runs // 2))]
+    page = folder / "page.html"
+    spent([*replay, "--html", str(page)], output)
     alone, together = (spent([*replay, "--shake", "10", "--workers", str(n)], output) for n in (1, os.cpu_count() or 1))
     return {
         "replay, s of wall clock": median(ours, "wall"),
@@ -183,9 +190,30 @@ def measured(trace: Path, folder: Path, runs: int) -> dict[str, float]:
         "replay by SimPy": median(ours, "cpu") / median(theirs, "cpu"),
         "memory of a replay, MB": max(run.megabytes for run in ours),
         "two copies by one": median(doubled, "cpu") / median(ours, "cpu"),
+        "page, MB": page.stat().st_size / 1e6,
+        "first view of the page, s": first_view(page, runs),
+        "ten shaken, all cores by one worker": together.wall / alone.wall,
         "ten shaken, one worker, s of wall clock": alone.wall,
         "ten shaken, a worker for each core, s of wall clock": together.wall,
     }
+
+
+def first_view(page: Path, runs: int) -> float:
+    """Seconds until Chromium first paints text or a picture of the page; the median of several."""
+    sys.path.insert(0, str(ROOT))
+    browser = import_module("tests.browser")
+    playwright = import_module("playwright.sync_api")
+    times = []
+    with playwright.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=browser.find_chromium(), args=list(browser.FLAGS))
+        for _ in range(runs):
+            tab = running.new_page(viewport={"width": 1280, "height": 900})
+            tab.goto(page.as_uri())
+            tab.wait_for_function(f"{PAINTED}.length")
+            times.append(tab.evaluate(f"{PAINTED}[0].startTime") / 1000)
+            tab.close()
+        running.close()
+    return float(statistics.median(times))
 
 
 def interleaved(first: list[str], second: list[str], output: Path, number: int) -> tuple[Spent, Spent]:
