@@ -79,6 +79,8 @@ class Explored:
     """Where the expectation was first found broken; its log is the way there."""
     over: bool = False
     """It is broken because nothing more is to come there."""
+    has_all_times: bool = True
+    """Would no other times at which jobs may end give another order of events?"""
 
 
 class Space:
@@ -139,11 +141,15 @@ class Space:
         self.late = late
         self.endless: str | None = None
         """Who stops each other without end on some schedule."""
+        self.has_all_times = True
+        """Has no time begun to run when a job ended that might have ended at another time?"""
 
     def explore(self, bounds: Bounds) -> Explored:
         """Breadth first, so that what is found broken is found on a shortest way."""
         with paused():
-            return self._explore(bounds)
+            explored = self._explore(bounds)
+        explored.has_all_times = self.has_all_times
+        return explored
 
     def _explore(self, bounds: Bounds) -> Explored:
         result = Explored()
@@ -199,7 +205,10 @@ class Space:
             after = clock.copy() if number < len(happening) else clock  # nobody needs this one any more
             for job in reversed(coming):
                 after.submit_at(job, at)
-            yield from self._after(after, at, ending)
+            if ending is None and not coming:
+                yield from self._after(after, at, None)
+            else:
+                yield from self._at_some_time(after, at, ending)
         if not happening:
             _let_go(clock)
 
@@ -219,6 +228,22 @@ class Space:
         if soon is not None:
             found += [(soon, None, jobs) for jobs in self._may_come(clock)]
         return found
+
+    def _at_some_time(self, clock: Clock, at: float, ending: int | None) -> Iterator[tuple[Clock, bool]]:
+        """The states after what might have happened at another time as well.
+
+        As long as no time begins to run from then, all that matters is between which events it is.
+        """
+        running = {*clock.due}, len(clock.limits), len(clock.decisions)
+        for after, broken in self._after(clock, at, ending):
+            if (
+                after.at > at
+                or len(after.limits) > running[1]
+                or len(after.decisions) > running[2]
+                or any(due not in running[0] and due[2] == after.stamp[due[1]] for due in after.due)
+            ):
+                self.has_all_times = False
+            yield after, broken
 
     def _was_met(self, clock: Clock, ending: int, at: float) -> bool:
         """Has a state been met, before its pass, that is the same as this one when the job has ended?
@@ -363,21 +388,6 @@ def without_times(workload: Workload) -> Workload:
     stop_seconds = 10 * _LATER if workload.timing.stop_seconds > 0 else 0.0
     timing = replace(workload.timing, stop_seconds=stop_seconds, start_seconds=0.0, restart_seconds=0.0)
     return replace(workload, jobs=jobs, timing=timing)
-
-
-def has_all_times(workload: Workload) -> bool:
-    """Is every order of events tried with the times that an exploration tries?
-
-    So it is where no job may end at more than one time, and where no time runs from when one ends.
-    """
-    jobs, timing = workload.jobs, workload.timing
-    if all(job.duration is not None and job.shortest is None for job in jobs):
-        return True
-    return (
-        timing.stop_seconds == 0
-        and timing.queue_latency == 0
-        and all(job.duration is None and job.timeout is None for job in jobs)
-    )
 
 
 def _between(now: float, following: float, earliest: float) -> float | None:

@@ -8,6 +8,7 @@ from itertools import product
 from time import monotonic
 from typing import Any, Final
 
+from policy_engine.errors import InputError
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, replayed
@@ -17,7 +18,6 @@ from policy_engine.exploration.space import (
     Bounds,
     Explored,
     Space,
-    has_all_times,
     with_arrivals,
     without_times,
 )
@@ -98,7 +98,7 @@ class Question:
                     raise UnsettledError(f"--max-seconds {self.bounds.max_seconds:g} was reached", out_of_bounds=True)
                 explored = self._explore(answer, open_choices, workload)
                 reason = explored.unsettled
-                if explored.broken is None and reason is None and not self._has_all_times(workload):
+                if explored.broken is None and reason is None and not self._has_all_times(explored, workload):
                     reason = self._any_time(answer, open_choices, workload)
                     if reason is not None:
                         explored = self._explore(answer, open_choices, workload, late=True)
@@ -145,13 +145,12 @@ class Question:
         """Is it about how long owners wait?"""
         return isinstance(self.wanted, AlwaysExpectation) and self.wanted.always.kind == "owner_reclaims"
 
-    def _has_all_times(self, workload: Workload) -> bool:
-        within = self.wanted.reclaims_within if isinstance(self.wanted, AlwaysExpectation) else None
-        return (
-            len(self.numbers.timings) == 1
-            and has_all_times(workload)
-            and (not within or all(job.duration is not None for job in workload.jobs))
-        )
+    def _has_all_times(self, explored: Explored, workload: Workload) -> bool:
+        """Can times that were not tried make no difference?"""
+        if len(self.numbers.timings) > 1 or not explored.has_all_times:
+            return False
+        free = self.arrivals is not None or any(job.duration is None or job.shortest for job in workload.jobs)
+        return not (self._owners_in_time and free)
 
     def _any_time(self, choices: Choices, open_choices: Collection[str], workload: Workload) -> str | None:
         """None where it holds even if whatever runs or stops may end at any time; else why that is not known."""
@@ -159,15 +158,20 @@ class Question:
             return self._other_times(workload)
         if self._owners_in_time and workload.timing.queue_latency:
             return self._other_times(workload)
-        explored = self._explore(choices, open_choices, workload, any_time=True)
+        try:
+            explored = self._explore(choices, open_choices, workload, any_time=True)
+        except InputError:  # it is about how long things take
+            return self._other_times(workload)
         return self._other_times(workload) if explored.broken is not None else explored.unsettled
 
     def _other_times(self, workload: Workload) -> str:
         """Why times that were not tried may make a difference, and what would settle it."""
-        settles = ["one duration for every job"]
+        told = "events may come at other times than were tried"
+        if self.arrivals is not None:
+            return f"{told}; --stop-seconds 0 would settle it" if workload.timing.stop_seconds else told
         if len(self.numbers.timings) > 1:
-            settles.append("one value for every time")
-        told = f"events may come at other times than were tried; {' and '.join(settles)} would settle it"
+            return f"{told}; one duration for every job and one value for every time would settle it"
+        told += "; one duration for every job would settle it"
         if any(job.duration is not None for job in workload.jobs) and workload.timing == Timing():
             told += ", or no duration for any"
         return told

@@ -12,11 +12,11 @@ from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, rerun
 from policy_engine.exploration.space import Bounds
 from policy_engine.proving.question import Question, UnsettledError
-from policy_engine.proving.watches import watch_for
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
+from policy_engine.workload.scenario import jobs_named
 
 SECONDS: Final = 10.0
 """To look for smaller ones, all in all."""
@@ -34,7 +34,7 @@ def smallest(
     ``holding``: where the answer depends, choices under which a smaller one has to hold.
     """
     until = monotonic() + SECONDS
-    named = watch_for(question.wanted, question.workload).named
+    named = frozenset(name for _, name in jobs_named(question.wanted))
 
     def look(workload: Workload) -> Counterexample | None:
         bounds = Bounds(5_000, 2.0, min(monotonic() + 2.0, until))
@@ -48,7 +48,6 @@ def smallest(
 
     workload = question.workload
     if question.arrivals is not None:
-        named = frozenset()
         workload = replace(found.workload, until=None, jobs=tuple(map(_open, found.workload.jobs)))
     smaller = True
     while smaller and monotonic() < until:

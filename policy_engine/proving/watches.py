@@ -120,6 +120,21 @@ class Deadlines(_Watch):
         return any(not self._done(clock, job) for job, by in self.by.items() if by <= clock.at)
 
 
+class NeverStarts(_Watch):
+    """A job that must not start."""
+
+    def __init__(self, wanted: JobExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
+        self.named = frozenset({wanted.job})
+
+    def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
+        started = (row[2] for row in clock.rows[since:] if row[1] is Kind.STARTED)
+        return any(self.workload.jobs[job].name in self.named for job in started) and self._fails(clock)
+
+    def ended(self, clock: Clock) -> bool:
+        return self._fails(clock, over=True)
+
+
 class Stops(_Watch):
     """Preemptions of some kind: none of them, or so many."""
 
@@ -377,7 +392,9 @@ def _single(wanted: JobExpectation | ShareExpectation, workload: Workload) -> Wa
         kinds = (None, "cross_share", "in_share", "limit_lowered")
         if asked & {"preempted", "by", "reason"} and wanted.reason in kinds:
             watches.append(Stops(wanted, workload))
-        plain = {"starts_within", "finishes_within", "preempted", "by", "reason"}
+        if wanted.never_starts:
+            watches.append(NeverStarts(wanted, workload))
+        plain = {"starts_within", "finishes_within", "preempted", "by", "reason", "never_starts"}
         known = asked <= plain and wanted.reason in kinds and len(watches) > 0
     else:
         if asked & {"usage", "borrowed"}:
