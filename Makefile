@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 REPORT := build/report
+SAGEMAKER := build/sagemaker
 
 # The first Python on the PATH that the project supports.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
@@ -85,8 +86,15 @@ test: setup ## Run the tests (under 2 minutes on 2 cores)
 ## --- upkeep ----------------------------------------------------------------------------------------------
 
 .PHONY: nightly
-nightly: setup ## Run all tests, the long ones too, and try new examples on every law
+nightly: setup $(SAGEMAKER)/.installed ## Run all tests, the long ones too, and try new examples on every law
 	$(BIN)/python -m pytest -m '' --hypothesis-profile nightly
+
+# The SageMaker SDK, the client of the longest test.
+$(SAGEMAKER)/.installed: $(VENV)/.created requirements-sagemaker.lock
+	@echo "installing requirements-sagemaker.lock into $(SAGEMAKER) (a minute or two, 900 MB)"
+	@$(BIN)/python -m venv --clear --without-pip $(SAGEMAKER)
+	@$(PIP) --python $(SAGEMAKER)/bin/python install --require-hashes -r requirements-sagemaker.lock
+	@touch $@
 
 .PHONY: lint
 lint: setup ## ruff format, ruff check, mypy --strict
@@ -115,6 +123,7 @@ lock: $(VENV)/.created ## Resolve the lock files anew (UPGRADE=--upgrade takes n
 	$(COMPILE) $(UPGRADE) pyproject.toml --all-extras --group build --group test --group lint \
 		--output-file requirements.lock
 	$(COMPILE) $(UPGRADE) --group benchmarks --constraint requirements.lock --output-file requirements-benchmarks.lock
+	$(COMPILE) $(UPGRADE) --group sagemaker --output-file requirements-sagemaker.lock
 	$(COMPILE) $(UPGRADE) --group node --output-file requirements-node.lock
 	npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --ignore-scripts
 
