@@ -9,20 +9,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from policy_engine.scheduler.log import Why
+from policy_engine.scheduler.log import CROSS_SHARE_REASON, Why
 
 RECENT: Final = 10
 """Preempted attempts that are told of; AWS keeps a sliding window and does not say how long."""
 
 PREEMPTED: Final[Mapping[Why | None, str]] = {
-    Why.CROSS_SHARE: "Cross-share preemption triggered to reclaim borrowed capacity",
+    Why.CROSS_SHARE: CROSS_SHARE_REASON,
     Why.IN_SHARE: "In-share preemption triggered for a job of higher priority",
     Why.LIMIT_LOWERED: "Preemption triggered by lowered capacity limits of the quota share",
 }
-"""Why an attempt was preempted: the first is AWS's (UG batch-service-job-preemption-events), which publishes none of
-the others."""
+"""Why an attempt was preempted: the first is AWS's, which publishes none of the others."""
 IN_PROGRESS: Final = "PREEMPTION_IN_PROGRESS: "
-"""Before it in the job's own status reason, while it is being stopped (same page)."""
+"""Before it in the job's own status reason, while it is being stopped (UG batch-service-job-preemption-events)."""
 TIMED_OUT: Final = "Job attempt duration exceeded timeout"
 FAILED: Final = "Received status from SageMaker: AlgorithmError: the training script failed"
 """The prefix is AWS's (UG service-job-retries)."""

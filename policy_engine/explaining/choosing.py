@@ -7,15 +7,12 @@ from typing import Final, NamedTuple
 
 from policy_engine.expectations.wording import listed
 from policy_engine.explaining.reasons import Candidate, Fate, Selection
-from policy_engine.scheduler.log import Why
+from policy_engine.scheduler.log import CROSS_SHARE_REASON, Why
 from policy_engine.scheduler.moves import Move
 from policy_engine.scheduler.state import INSIDE, State
 from policy_engine.scheduler.victims import Kind, Search
 from policy_engine.workload.durations import duration_text
 
-CROSS_SHARE: Final = "Cross-share preemption triggered to reclaim borrowed capacity"
-"""AWS's status reason of an attempt that ended so (UG batch-service-job-preemption-events); for the other kinds AWS
-publishes none."""
 DECISIONS: Final = "decisions"
 """In the place of an answer to C8: the scenario fixes the move."""
 
@@ -67,7 +64,7 @@ class _Choice:
             f" ({self._why(cell, unit)}): it needs {count} {state.unit_names[unit]} and there are {room} for it",
             went_on=self._went_on(),
             rests_on=tuple(self._rests_on(candidates)),
-            aws_reason=CROSS_SHARE if self.kind is Kind.CROSS else None,
+            aws_reason=CROSS_SHARE_REASON if self.kind is Kind.CROSS else None,
         )
 
     def _why(self, cell: int, unit: int) -> str:

@@ -13,13 +13,11 @@ from typing import Any, Final
 from policy_engine.outcome.history import PREEMPTIONS
 from policy_engine.outcome.jobs import Attempt, JobOutcome, job_outcomes
 from policy_engine.scheduler.jobs import Job
-from policy_engine.scheduler.log import Kind, Why
+from policy_engine.scheduler.log import CROSS_SHARE_REASON, Kind, Why
 from policy_engine.simulation import Run
 
 EPOCH: Final = 1_767_225_600.0
 """2026-01-01T00:00:00Z, in seconds since 1970: what stands for a scenario's zero."""
-CROSS_SHARE: Final = "Cross-share preemption triggered to reclaim borrowed capacity"
-"""Status reason of an attempt that was preempted for another share's job; AWS publishes none of the other kinds."""
 
 
 def history_text(run: Run, epoch: float = EPOCH) -> str:
@@ -81,7 +79,7 @@ def _span(attempt: Attempt, start_seconds: float, epoch: float) -> dict[str, Any
     if attempt.stopped is not None:
         span["stoppedAt"] = _milliseconds(attempt.stopped, epoch)
     if attempt.ended_by == Why.CROSS_SHARE:
-        span["statusReason"] = CROSS_SHARE
+        span["statusReason"] = CROSS_SHARE_REASON
     return span
 
 

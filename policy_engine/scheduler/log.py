@@ -40,6 +40,11 @@ class Why(StrEnum):
     CAPACITY_FAILURE = "capacity_failure"
 
 
+CROSS_SHARE_REASON: Final = "Cross-share preemption triggered to reclaim borrowed capacity"
+"""AWS's status reason of an attempt that was preempted for another share's job (UG
+batch-service-job-preemption-events); for the other kinds AWS publishes none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of the log."""

@@ -33,7 +33,7 @@ UNIT = "ml.g5.xlarge"
 UNTIL = 5_000.0
 LATE = 1e5
 SCENARIOS = 100
-NIGHTLY = 20_000
+NIGHTLY = 10_000
 NIGHTLY_AT_ONCE = 2_000
 
 Entry = tuple[Any, ...]
