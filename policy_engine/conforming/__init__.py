@@ -10,7 +10,7 @@ from policy_engine.conforming.conform import (
     ChoiceConformance,
     Conformance,
     Fit,
-    Tested,
+    Standing,
     conform,
 )
 from policy_engine.conforming.following import Contradiction
@@ -24,7 +24,7 @@ __all__ = [
     "Contradiction",
     "Fit",
     "Record",
-    "Tested",
+    "Standing",
     "conform",
     "read_record",
 ]

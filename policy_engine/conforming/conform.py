@@ -39,7 +39,7 @@ class Fit(StrEnum):
     """There were more combinations, or more ways to go on, than were tried."""
 
 
-class Tested(StrEnum):
+class Standing(StrEnum):
     """How a choice stands to what happened."""
 
     DECIDED = "decided"
@@ -73,17 +73,17 @@ class ChoiceConformance:
     """The default first."""
 
     @property
-    def tested(self) -> Tested:
+    def standing(self) -> Standing:
         """What the history says about it."""
         fits = [answer.fit for answer in self.answers]
         if all(fit is Fit.CONSISTENT for fit in fits):
-            return Tested.NOT_EXERCISED
+            return Standing.NOT_EXERCISED
         if Fit.REFUTED not in fits:
-            return Tested.UNDECIDED
+            return Standing.UNDECIDED
         if all(fit is Fit.REFUTED for fit in fits):
-            return Tested.CONTRADICTED
+            return Standing.CONTRADICTED
         left = [fit for fit in fits if fit is not Fit.REFUTED]
-        return Tested.DECIDED if left == [Fit.CONSISTENT] else Tested.NARROWED
+        return Standing.DECIDED if left == [Fit.CONSISTENT] else Standing.NARROWED
 
     @property
     def fitting(self) -> tuple[str, ...]:
@@ -248,7 +248,9 @@ class _Trial:
         """Answers that fit together, the nearest to the default first."""
         if default.fit is Fit.CONSISTENT:
             return Choices()
-        open_ones = [one for one in found if one.tested is not Tested.NOT_EXERCISED or one.choice.name in self.matter]
+        open_ones = [
+            one for one in found if one.standing is not Standing.NOT_EXERCISED or one.choice.name in self.matter
+        ]
         fitting = [one.fitting for one in open_ones]
         if not all(fitting):
             return None

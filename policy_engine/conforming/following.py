@@ -61,7 +61,7 @@ class Window:
     opens: int
     closes: int
     start: int
-    """When it is taken to have started."""
+    """When it is taken to have started, where victims are chosen by that."""
 
 
 class Timeline:
@@ -123,7 +123,7 @@ class Timeline:
             closes = attempt.start if attempt.start is not None else self._stop(attempt)
             closes = before if closes is None else closes
             opens = before if attempt.start is None else max(before, closes - self.tolerance)
-            yield Window(opens, closes, closes)
+            yield Window(opens, closes, closes if attempt.ran is None else attempt.ran)
             before = self._stop(attempt) or closes
 
     def goes_on(self, job: int, place: int) -> bool:
@@ -363,7 +363,7 @@ class Way:
         window = self.window(move.job)
         return (
             window.opens <= self.at <= window.closes
-            and (window.start == self.at or self.timeline.attempts[move.job][self.place[move.job]].start is None)
+            and (window.closes == self.at or self.timeline.attempts[move.job][self.place[move.job]].start is None)
             and all(self.stop_of(victim) == self.at and self._may_stop(victim, move) for victim in move.victims)
         )
 

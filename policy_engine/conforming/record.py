@@ -7,7 +7,7 @@ Sources: API Reference pages ``DescribeServiceJob``, ``ServiceJobPreemptedAttemp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -42,7 +42,9 @@ class RecordedAttempt:
     """One placement of a job. Milliseconds from the first submission."""
 
     start: int | None
-    """None where it was stopped before it ran."""
+    """When it was dispatched, or else when it ran; None where it was stopped before it did."""
+    ran: int | None
+    """When its training job ran, for all that is told."""
     stop: int | None
     """None while it holds its instances."""
     is_preempted: bool
@@ -202,7 +204,7 @@ class _Recorder:
     def _attempt(self, ident: str, told: _Told, *, preempted: bool) -> RecordedAttempt:
         is_cross = str(told.get("statusReason") or "").startswith(_CROSS)
         start, stop = (self._time(told.get(key), ident) for key in ("startedAt", "stoppedAt"))
-        return RecordedAttempt(start, stop, preempted, preempted and is_cross)
+        return RecordedAttempt(start, start, stop, preempted, preempted and is_cross)
 
     def _last(self, ident: str, told: _Told, found: Sequence[RecordedAttempt]) -> RecordedAttempt | None:
         """The attempt that the job's own times tell of; None where it waits, or they tell nothing more."""
@@ -216,13 +218,13 @@ class _Recorder:
         if status in _HOLDING:
             if str(told.get("statusReason") or "").startswith(_STOPPING):
                 return None if not found else _stopping(found[-1])
-            return RecordedAttempt(start, None, is_preempted=False, is_cross=False)
+            return RecordedAttempt(start, started, None, is_preempted=False, is_cross=False)
         stop = self._time(told.get("stoppedAt"), ident)
         if status not in _ENDED or stop is None or (found and found[-1].is_preempted and found[-1].stop == stop):
             return None
         if told.get("isTerminated") and found and found[-1].stop is not None and start <= found[-1].stop < stop:
             return None  # it was waiting when it was terminated
-        return RecordedAttempt(start, stop, is_preempted=False, is_cross=False)
+        return RecordedAttempt(start, started, stop, is_preempted=False, is_cross=False)
 
     def _end(self, ident: str, told: _Told, attempts: Sequence[RecordedAttempt]) -> int | None:
         if told.get("status") not in _ENDED:
@@ -259,7 +261,7 @@ def _begins(attempt: RecordedAttempt) -> int:
 
 def _stopping(attempt: RecordedAttempt) -> RecordedAttempt:
     """An attempt that is being stopped as the record ends."""
-    return RecordedAttempt(attempt.start, attempt.stop, is_preempted=True, is_cross=attempt.is_cross)
+    return replace(attempt, is_preempted=True)
 
 
 def _moved(job: RecordedJob, zero: int) -> RecordedJob:
@@ -269,18 +271,10 @@ def _moved(job: RecordedJob, zero: int) -> RecordedJob:
         return None if time is None else time - zero
 
     attempts = tuple(
-        RecordedAttempt(moved(one.start), moved(one.stop), one.is_preempted, one.is_cross) for one in job.attempts
+        replace(one, start=moved(one.start), ran=moved(one.ran), stop=moved(one.stop)) for one in job.attempts
     )
     submit = job.submit - zero
-    what = Job(
-        name=job.job.name,
-        share=job.job.share,
-        demand=job.job.demand,
-        priority=job.job.priority,
-        submit=submit,
-        preemption_retries=job.job.preemption_retries,
-    )
-    return RecordedJob(what, submit, attempts, moved(job.end))
+    return RecordedJob(replace(job.job, submit=submit), submit, attempts, moved(job.end))
 
 
 def _times(job: RecordedJob) -> Iterator[int]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from policy_engine._version import __version__
-from policy_engine.conforming import Answer, ChoiceConformance, Conformance, Contradiction, Fit, Tested
+from policy_engine.conforming import Answer, ChoiceConformance, Conformance, Contradiction, Fit, Standing
 from policy_engine.report import json
 from policy_engine.report.blocks import Badge, Block, Cell, Column, Lines, Name, Page, Section, Table, Text, Tone
 from policy_engine.report.junit import Case, Outcome, Suite
@@ -76,10 +76,10 @@ class ConformanceReport:
 
     @property
     def _exercised(self) -> list[ChoiceConformance]:
-        return [one for one in self.found.choices if one.tested is not Tested.NOT_EXERCISED]
+        return [one for one in self.found.choices if one.standing is not Standing.NOT_EXERCISED]
 
     def _told(self, one: ChoiceConformance) -> list[str]:
-        told = [f"{one.tested.value}: {', '.join(one.fitting) or 'no answer'}"]
+        told = [f"{one.standing.value}: {', '.join(one.fitting) or 'no answer'}"]
         for answer in one.answers:
             if answer.fit is Fit.REFUTED:
                 told.append(f"{_called(one, answer)} is refuted {self._decision(answer.contradiction)}")
@@ -180,7 +180,7 @@ class ConformanceReport:
                 {
                     "id": one.choice.id,
                     "name": one.choice.name,
-                    "tested": one.tested.value,
+                    "standing": one.standing.value,
                     "answers": [_answer(answer) for answer in one.answers],
                 }
                 for one in found.choices
@@ -202,11 +202,11 @@ class ConformanceReport:
 
     def _case(self, one: ChoiceConformance) -> Case:
         outcome = Outcome.PASSED
-        if one.tested is Tested.CONTRADICTED:
+        if one.standing is Standing.CONTRADICTED:
             outcome = Outcome.FAILED
-        elif one.tested is Tested.NOT_EXERCISED:
+        elif one.standing is Standing.NOT_EXERCISED:
             outcome = Outcome.SKIPPED
-        message = f"{one.tested.value}: {', '.join(one.fitting)}"
+        message = f"{one.standing.value}: {', '.join(one.fitting)}"
         return Case(f"{one.choice.id} {one.choice.name}", outcome, message, "\n".join(self._told(one)))
 
     def findings(self) -> list[Result]:
