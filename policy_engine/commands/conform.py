@@ -29,7 +29,7 @@ _CODES: Final = {"holds": HOLDS, "fails": FAILS, "undecided": UNDECIDED}
     default="5m",
     show_default=True,
     metavar="TIME",
-    help="A recorded start may come so long after its decision.",
+    help="A decision may come so late, and the recorded start so long after it.",
 )
 @click.option(
     "--stop-within",
