@@ -6,6 +6,7 @@ template, a resource is the one of its name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -78,21 +79,24 @@ def _by(old: tuple[R, ...], new: tuple[R, ...], key: str) -> tuple[Pair[R], ...]
 def _without_strays(pairs: tuple[Pair[QuotaShare], ...], *, by_id: bool) -> tuple[Pair[QuotaShare], ...]:
     """With what is left over on both sides brought together.
 
-    In templates that is the same name under another logical id. Elsewhere it is a share that is declared as one that is
-    gone was, where there is one of each alone: a renamed one.
+    In templates that is the same name under another logical id; and everywhere a share that is declared as one that is
+    gone was, where there is one of each alone: a renamed one. (A construct has the name in the logical id too.)
     """
+    if by_id:
+        pairs = _brought_together(pairs, lambda share: share.label)
+    return _brought_together(pairs, _declared)
+
+
+def _brought_together(
+    pairs: tuple[Pair[QuotaShare], ...], alike: Callable[[QuotaShare], object]
+) -> tuple[Pair[QuotaShare], ...]:
+    """One that is gone and one that has come, where nothing else on either side is alike."""
     gone = [pair.old for pair in pairs if pair.old is not None and pair.new is None]
     come = [pair.new for pair in pairs if pair.new is not None and pair.old is None]
-
-    def alike(one: QuotaShare, other: QuotaShare) -> bool:
-        if by_id:
-            return one.label == other.label
-        return _declared(one) == _declared(other)
-
     found: dict[int, QuotaShare] = {}
     for one in gone:
-        matches = [other for other in come if alike(one, other)]
-        if len(matches) == 1 and sum(alike(other, matches[0]) for other in gone) == 1:
+        matches = [other for other in come if alike(other) == alike(one)]
+        if len(matches) == 1 and sum(alike(other) == alike(one) for other in gone) == 1:
             found[id(one)] = matches[0]
     taken = {id(share) for share in found.values()}
     return tuple(

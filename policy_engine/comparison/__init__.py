@@ -11,10 +11,11 @@ from policy_engine.comparison.comparing import Asked, ComparedShare, Comparison,
 from policy_engine.comparison.promises import Difference, Measure, Word, differences, word_of
 from policy_engine.comparison.replays import ReplayComparison, ReplayedShare
 from policy_engine.comparison.scenarios import Judged, ScenarioComparison
-from policy_engine.comparison.witnesses import Search, Witness, told
+from policy_engine.comparison.witnesses import STOP_SECONDS, Search, Witness, told
 from policy_engine.comparison.workloads import Effect
 
 __all__ = [
+    "STOP_SECONDS",
     "Asked",
     "ComparedShare",
     "Comparison",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.changes import Change, Danger
 from policy_engine.comparison import (
+    STOP_SECONDS,
     ComparedShare,
     Comparison,
     Effect,
@@ -197,9 +198,15 @@ def _rests_on(found: Comparison) -> list[tuple[str, str]]:
         timing = next((share.witness.workload.timing for share in found.shares if share.witness), None)
     return [
         ("guarantees", "in closed form; what a share's jobs meet depends on what the others do"),
-        ("witnesses", "small workloads found by simulating, each run under both policies; none found proves nothing"),
+        ("witnesses", _WITNESSES),
         *rests_on(found.choices, timing),
     ]
+
+
+_WITNESSES: Final = (
+    f"small workloads found by simulating, each run under both policies, with {duration_text(STOP_SECONDS)} from a"
+    " preemption to the release of its capacity; that none is found proves nothing"
+)
 
 
 # --- sections --------------------------------------------------------------------------------------
@@ -480,7 +487,7 @@ def _witnesses(shares: Sequence[ComparedShare], *, narrow: bool, folded: bool) -
         title = f"{share.name}: {share.word}"
         yield Details(title, blocks) if folded else Group(title, blocks)
     if narrow and any(share.witness for share in shares):
-        yield Text("--witnesses FOLDER writes each as a scenario file, which verify runs under either policy.")
+        yield Text("--witnesses FOLDER writes each as a scenario file, which compare runs under both policies.")
 
 
 def _witness(witness: Witness, *, narrow: bool) -> Iterator[Block]:

@@ -54,6 +54,12 @@ def rename_queue(template: Template) -> None:
     queue["Properties"]["JobQueueName"] = "training"
 
 
+def switch_kind(template: Template) -> None:
+    """What `cdk diff` takes for an update."""
+    (policy,) = (value for value in template["Resources"].values() if value["Type"] == "AWS::Batch::SchedulingPolicy")
+    policy["Properties"] = {"FairsharePolicy": {"ShareDecaySeconds": 600}}
+
+
 def raise_limit(template: Template) -> None:
     share_of(template, "research")["CapacityLimits"][0]["MaxCapacity"] = 2
 
@@ -83,19 +89,26 @@ def assembly(tmp_path: Path) -> Callable[[Callable[[Template], None]], Path]:
 @pytest.mark.parametrize(
     ("change", "code", "said"),
     [
-        (raise_limit, 0, ["[~] AWS::Batch::QuotaShare", "Number of stacks with differences: 1"]),
-        (rename_share, 1, ["destroy", "science"]),
-        (rename_queue, 1, ["replace"]),
+        (
+            raise_limit,
+            0,
+            ["[~] AWS::Batch::QuotaShare", "Number of stacks with differences: 1", "capacity_limits ml.g5.12xlarge"],
+        ),
+        (rename_share, 1, ["destroy", "quota share research becomes science"]),
+        (rename_queue, 1, ["replace", "declare the new queue beside the old one"]),
+        (switch_kind, 1, ["from quota shares to fair share"]),
     ],
 )
 def test_a_destructive_change_fails(
     change: Callable[[Template], None], code: int, said: list[str], assembly: Callable[..., Path]
 ) -> None:
-    done = run(assembly(change), "dev", "diff")
+    out = assembly(change)
+    done = run(out, "dev", "diff")
 
     assert done.returncode == code, done.stdout + done.stderr
+    told = (out / "compare-QuotaTraining-dev.md").read_text(encoding="utf-8").replace("\\_", "_")
     for text in said:
-        assert text in done.stdout + done.stderr
+        assert text in done.stdout + done.stderr + told
 
 
 def test_nothing_to_compare_with_is_no_success(assembly: Callable[..., Path], tmp_path: Path) -> None:

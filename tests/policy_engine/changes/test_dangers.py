@@ -96,6 +96,12 @@ def test_a_share_declared_as_one_that_is_gone_was_is_that_one_renamed() -> None:
     assert (danger.hazard, pairs.renamed) == (Hazard.SHARE_RENAMED, {"b": "bee"})
 
 
+def test_a_construct_renames_the_logical_id_too(tmp_path: Path) -> None:
+    pairs = pairs_of(templates(tmp_path, set_to(SHARE, "bee", "QuotaShareName"), moved(SHARE, "Bee")))
+    [danger] = dangers(pairs)
+    assert (danger.hazard, pairs.renamed) == (Hazard.SHARE_RENAMED, {"b": "bee"})
+
+
 def test_where_it_could_be_one_of_two_it_is_none() -> None:
     pairs = documents(policy(b=share(3), c=share(3)), policy(bee=share(3)))
     assert [danger.hazard for danger in dangers(pairs)] == [Hazard.SHARE_REMOVED] * 2
