@@ -15,6 +15,12 @@ OWNERS = """
       zebra: {capacity_limits: {ml.g5.xlarge: 1}, strategy: RESERVE, in_share_preemption: false}
       ant: {capacity_limits: {ml.g5.xlarge: 1}, strategy: RESERVE, in_share_preemption: false}
 """
+LESSER = """
+    service_environment: {capacity_limits: {ml.g5.xlarge: 1, ml.p5.48xlarge: 1}}
+    shares:
+      zebra: {capacity_limits: {ml.p5.48xlarge: 1}, strategy: RESERVE, in_share_preemption: false}
+      ant: {capacity_limits: {ml.g5.xlarge: 1}, strategy: RESERVE, in_share_preemption: false}
+"""
 JOBS = """
     jobs:
       - {name: first, share: zebra, duration: 1h}
@@ -83,7 +89,7 @@ def test_json_and_files(folder: Path) -> None:
 
 @pytest.mark.usefixtures("history")
 def test_a_history_that_nothing_explains_exits_with_1(folder: Path) -> None:
-    write(folder, "lesser.yaml", OWNERS.replace("zebra: {capacity_limits: {ml.g5.xlarge: 1}", "zebra: {capacity_limits: {ml.p5.48xlarge: 1}").replace("{ml.g5.xlarge: 1}}\n    shares", "{ml.g5.xlarge: 1, ml.p5.48xlarge: 1}}\n    shares"))  # fmt: skip
+    write(folder, "lesser.yaml", LESSER)
     result = run("conform", "lesser.yaml", "jobs.jsonl", "--tolerance", "0")
     text = " ".join(result.stdout.split())
     assert result.exit_code == 1

@@ -17,9 +17,8 @@ POLICY = policy(2, a=share(1), b=share(1))
 
 def told(name: str, status: str, **more: Any) -> dict[str, Any]:
     """Times in seconds after the first job."""
-    times = {
-        key: T + 1000 * more.pop(key) for key in ("createdAt", "scheduledAt", "startedAt", "stoppedAt") if key in more
-    }
+    kinds = ("createdAt", "scheduledAt", "startedAt", "stoppedAt")
+    times: dict[str, Any] = {key: T + 1000 * more.pop(key) for key in kinds if key in more}
     return {
         "jobId": f"id-{name}",
         "jobName": name,
