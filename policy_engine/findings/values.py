@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from policy_engine.findings import instance_types, pages
+from policy_engine.findings import pages
 from policy_engine.findings.rule import Found, Severity, rule
 from policy_engine.findings.subject import Subject, limits_of
 from policy_engine.policy import (
@@ -16,6 +16,7 @@ from policy_engine.policy import (
     borrow_limit_problem,
     capacity_problem,
     enum_problem,
+    instance_types,
     name_problem,
     time_limit_problem,
     unit_problem,

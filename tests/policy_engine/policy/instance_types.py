@@ -1,11 +1,11 @@
-"""Makes ``policy_engine/findings/instance_types.txt`` from the installed botocore: run it from the repository's root.
+"""Makes ``policy_engine/policy/instance_types.txt`` from the installed botocore: run it from the repository's root.
 
-python -m tests.policy_engine.findings.instance_types
+python -m tests.policy_engine.policy.instance_types
 """
 
 from pathlib import Path
 
-from policy_engine.findings import instance_types
+from policy_engine.policy import instance_types
 
 FILE = Path(instance_types.__file__).with_name("instance_types.txt")
 

@@ -1,13 +1,12 @@
 import pytest
 
-from policy_engine.findings import instance_types
-from policy_engine.policy import unit_problem
-from tests.policy_engine.findings.instance_types import FILE, text
+from policy_engine.policy import instance_types, unit_problem
+from tests.policy_engine.policy.instance_types import FILE, text
 
 
 def test_list_is_that_of_the_installed_botocore() -> None:
     pytest.importorskip("botocore", reason="the SageMaker model comes with botocore")
-    assert FILE.read_text(encoding="utf-8") == text(), "run: python -m tests.policy_engine.findings.instance_types"
+    assert FILE.read_text(encoding="utf-8") == text(), "run: python -m tests.policy_engine.policy.instance_types"
 
 
 def test_every_known_type_is_well_formed() -> None:
