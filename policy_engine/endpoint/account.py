@@ -110,12 +110,10 @@ class Account:
             del self.policies[resource.name]
 
     def find(self, resources: Mapping[str, R], name_or_arn: str, what: str) -> R:
-        """The resource of that name or ARN. Raises ClientError where there is none, or it is being deleted."""
+        """The resource of that name or ARN. Raises ClientError where there is none."""
         found = self.look_up(resources, name_or_arn)
         if found is None:
             raise ClientError(f"{what} {name_or_arn} does not exist")
-        if found.changing == DELETING:
-            raise ClientError(f"{what} {name_or_arn} is being deleted")
         return found
 
     @staticmethod
@@ -130,19 +128,12 @@ class Account:
 
     def find_share(self, arn: str) -> QuotaShare:
         """The quota share of that ARN."""
-        share = self.look_up_share(arn)
-        if share is None:
-            raise ClientError(f"quota share {arn} does not exist")
-        if share.changing == DELETING:
-            raise ClientError(f"quota share {arn} is being deleted")
-        return share
-
-    def look_up_share(self, arn: str) -> QuotaShare | None:
-        """The quota share of that ARN, if there is one."""
         queue_arn, _, name = arn.partition("/quota-share/")
         queue = self.look_up(self.queues, queue_arn)
         share = queue.shares.get(name) if queue is not None else None
-        return share if share is not None and share.arn == arn else None
+        if share is None or share.arn != arn:
+            raise ClientError(f"quota share {arn} does not exist")
+        return share
 
     def queue_of(self, share: QuotaShare) -> JobQueue:
         """The queue that the share belongs to."""
@@ -182,6 +173,13 @@ class Account:
     def new_schedule(self, policy: Policy) -> Schedule:
         """The schedule of a new queue."""
         return Schedule(policy, self.settings.pace, self.now, self.name_training_job)
+
+
+def lasting(resource: R, what: str) -> R:
+    """The resource, where it is not being deleted. Raises ClientError."""
+    if resource.changing == DELETING:
+        raise ClientError(f"{what} {resource.name} is being deleted")
+    return resource
 
 
 def require_valid(resource: Resource, what: str) -> None:

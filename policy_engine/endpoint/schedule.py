@@ -90,9 +90,8 @@ class Schedule:
 
     def submit(self, job: ServiceJob, wanted: Job) -> None:
         """Take in a job that the scheduler knows as ``wanted``."""
-        job.number = len(self.index.jobs)
+        job.number = self.clock.take(wanted, wait=self.pace.stepped)
         self.index.add(job)
-        self.clock.take(wanted, wait=self.pace.stepped)
         self._take_news()
 
     # --- what became of them --------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from policy_engine.endpoint.account import Account, require_valid, tags_given
+from policy_engine.endpoint.account import Account, lasting, require_valid, tags_given
 from policy_engine.endpoint.errors import ClientError, require
 from policy_engine.endpoint.operations.paging import named
 from policy_engine.endpoint.operations.service_environments import adopt, declared, queue_on
@@ -81,7 +81,7 @@ def describe(account: Account, request: Mapping[str, Any]) -> Answer:
 
 def update(account: Account, request: Mapping[str, Any]) -> Answer:
     """UpdateJobQueue; what is not given stays."""
-    queue = account.find_queue(request["jobQueue"])
+    queue = lasting(account.find_queue(request["jobQueue"]), "job queue")
     _refuse_compute_environments(request)
     if request.get("priority") is not None:
         require(queue_priority_problem(request["priority"]), "priority")
@@ -115,7 +115,7 @@ def update(account: Account, request: Mapping[str, Any]) -> Answer:
 
 def delete(account: Account, request: Mapping[str, Any]) -> Answer:
     """DeleteJobQueue; it must be DISABLED, and its shares must be gone."""
-    queue = account.find_queue(request["jobQueue"])
+    queue = lasting(account.find_queue(request["jobQueue"]), "job queue")
     if queue.state != State.DISABLED:
         raise ClientError(f"job queue {queue.name} is {queue.state}; it must be DISABLED first")
     if queue.shares:
@@ -132,7 +132,7 @@ def _refuse_compute_environments(request: Mapping[str, Any]) -> None:
 def _policy(account: Account, arn: str | None) -> SchedulingPolicy:
     if arn is None:
         raise ClientError("schedulingPolicyArn: is missing; a quota-managed queue needs a policy with quotaSharePolicy")
-    policy = account.find(account.policies, arn, "scheduling policy")
+    policy = lasting(account.find(account.policies, arn, "scheduling policy"), "scheduling policy")
     if not policy.manages_quotas:
         raise ClientError(f"schedulingPolicyArn: {policy.name} has no quotaSharePolicy; a quota-managed queue needs it")
     return policy

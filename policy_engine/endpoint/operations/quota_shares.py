@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policy_engine.endpoint.account import Account, require_valid, tags_given
+from policy_engine.endpoint.account import Account, lasting, require_valid, tags_given
 from policy_engine.endpoint.errors import ClientError, require
 from policy_engine.endpoint.operations.paging import named
 from policy_engine.endpoint.operations.service_environments import limits_given
@@ -46,10 +46,7 @@ def create(account: Account, request: Mapping[str, Any]) -> Answer:
 
 def describe(account: Account, request: Mapping[str, Any]) -> Answer:
     """DescribeQuotaShare."""
-    share = account.look_up_share(request["quotaShareArn"])
-    if share is None:
-        raise ClientError(f"quota share {request['quotaShareArn']} does not exist")
-    return share.described()
+    return account.find_share(request["quotaShareArn"]).described()
 
 
 def list_all(account: Account, request: Mapping[str, Any]) -> Answer:
@@ -61,7 +58,7 @@ def list_all(account: Account, request: Mapping[str, Any]) -> Answer:
 
 def update(account: Account, request: Mapping[str, Any]) -> Answer:
     """UpdateQuotaShare; what is not given stays, what is given is replaced as a whole."""
-    share = account.find_share(request["quotaShareArn"])
+    share = lasting(account.find_share(request["quotaShareArn"]), "quota share")
     limits, sharing = share.capacity_limits, share.sharing
     if request.get("capacityLimits") is not None:
         limits = limits_given(request["capacityLimits"])
@@ -89,7 +86,7 @@ def update(account: Account, request: Mapping[str, Any]) -> Answer:
 
 def delete(account: Account, request: Mapping[str, Any]) -> Answer:
     """DeleteQuotaShare; it must be DISABLED, and its jobs are terminated (R16)."""
-    share = account.find_share(request["quotaShareArn"])
+    share = lasting(account.find_share(request["quotaShareArn"]), "quota share")
     if share.state != State.DISABLED:
         raise ClientError(f"quota share {share.name} is {share.state}; it must be DISABLED first")
     account.queue_of(share).schedule.clock.change(DeleteShare(account.now, share=share.name))

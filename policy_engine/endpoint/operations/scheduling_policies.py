@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from policy_engine.endpoint.account import Account, tags_given
+from policy_engine.endpoint.account import Account, lasting, tags_given
 from policy_engine.endpoint.errors import ClientError
 from policy_engine.endpoint.operations.paging import last_seen, page
 from policy_engine.endpoint.resources import DELETING, UPDATING, Answer, SchedulingPolicy
 
+WHAT: Final = "scheduling policy"
 _KINDS: Final = ("quotaSharePolicy", "fairsharePolicy")
 
 
@@ -70,4 +71,4 @@ def delete(account: Account, request: Mapping[str, Any]) -> Answer:
 
 
 def _find(account: Account, request: Mapping[str, Any]) -> SchedulingPolicy:
-    return account.find(account.policies, request["arn"], "scheduling policy")
+    return lasting(account.find(account.policies, request["arn"], WHAT), WHAT)

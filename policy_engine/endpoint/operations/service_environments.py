@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from policy_engine.endpoint.account import Account, tags_given
+from policy_engine.endpoint.account import Account, lasting, tags_given
 from policy_engine.endpoint.errors import ClientError, require
 from policy_engine.endpoint.operations.paging import named
 from policy_engine.endpoint.resources import DELETING, UPDATING, Answer, JobQueue, ServiceEnvironment, by_unit
 from policy_engine.policy import ServiceEnvironment as Declared
 from policy_engine.policy import State, capacity_problem, limit_count_problem, unit_problem
 from policy_engine.scheduler.jobs import UpdateServiceEnvironment
+
+WHAT: Final = "service environment"
 
 
 def create(account: Account, request: Mapping[str, Any]) -> Answer:
@@ -95,7 +97,7 @@ def declared(environment: ServiceEnvironment) -> Declared:
 
 
 def _find(account: Account, request: Mapping[str, Any]) -> ServiceEnvironment:
-    return account.find(account.environments, request["serviceEnvironment"], "service environment")
+    return lasting(account.find(account.environments, request["serviceEnvironment"], WHAT), WHAT)
 
 
 def _named(environment: ServiceEnvironment) -> Answer:

@@ -189,7 +189,37 @@ def answers(call: Caller, seed: int, count: int) -> dict[int, int]:
         elif not path.startswith("/_sim/"):
             parses(parser, method, path, response.body, headers, what)
             remember(maker, answer)
+    assert_consistent(call)
     return statuses
+
+
+def assert_consistent(call: Caller) -> None:
+    """Every job is listed in the state that it is described in and in no other; what they hold is what is told."""
+    for queue in call.endpoint.account().queues:
+        listed: dict[str, str] = {}
+        held: dict[str, float] = {}
+        for status in ("SUBMITTED", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"):
+            for job in every_job(call, queue, jobStatus=status):
+                assert job["jobId"] not in listed
+                listed[job["jobId"]] = call.describe(job["jobId"])["status"]
+                assert job["status"] == status == listed[job["jobId"]]
+                if status in ("SCHEDULED", "STARTING", "RUNNING"):
+                    for used in job["capacityUsage"]:
+                        held[used["capacityUnit"]] = held.get(used["capacityUnit"], 0) + used["quantity"]
+        everything = every_job(call, queue, filters=[{"name": "JOB_NAME", "values": ["*"]}])
+        assert sorted(listed) == sorted(job["jobId"] for job in everything)
+        told = call("GetJobQueueSnapshot", jobQueue=queue)["queueUtilization"]["totalCapacityUsage"]
+        assert {used["capacityUnit"]: used["quantity"] for used in told} == held
+
+
+def every_job(call: Caller, queue: str, **request: Any) -> list[dict[str, Any]]:
+    found, token = [], None
+    while True:
+        answer = call("ListServiceJobs", jobQueue=queue, nextToken=token, **request)
+        found += answer["jobSummaryList"]
+        token = answer.get("nextToken")
+        if token is None:
+            return found
 
 
 def parses(parser: Any, method: str, path: str, body: bytes, headers: dict[str, str], what: str) -> None:

@@ -518,15 +518,29 @@ def test_resources_step_by_step() -> None:
     call("DeleteQuotaShare", quotaShareArn=SHARE_ARN)
     assert call("DescribeQuotaShare", quotaShareArn=SHARE_ARN)["status"] == "DELETING"
     refused = call.refused("UpdateQuotaShare", quotaShareArn=SHARE_ARN, state="ENABLED")
-    assert refused == f"quota share {SHARE_ARN} is being deleted"
+    assert refused == "quota share s is being deleted"
     call.endpoint.step()
     assert call.refused("DescribeQuotaShare", quotaShareArn=SHARE_ARN).endswith("does not exist")
     call("UpdateJobQueue", jobQueue="q", state="DISABLED")
     call("DeleteJobQueue", jobQueue="q")
     assert call.refused("UpdateJobQueue", jobQueue="q", state="ENABLED") == "job queue q is being deleted"
+    assert call.refused("DeleteJobQueue", jobQueue="q") == "job queue q is being deleted"
+    assert call.refused("SubmitServiceJob", **call.job("j", "s", jobQueue="q")).startswith("job queue q is DISABLED")
     assert call("DescribeJobQueues")["jobQueues"][0]["status"] == "DELETING"
+    assert call("ListServiceJobs", jobQueue="q") == {"jobSummaryList": []}, "it can still be read"
+    assert call.refused("DeleteSchedulingPolicy", arn=POLICY_ARN) == "scheduling policy p is used by job queue q"
     call.endpoint.step()
     assert call("DescribeJobQueues") == {"jobQueues": []}
+    call("DeleteSchedulingPolicy", arn=POLICY_ARN)
+    assert call.refused("CreateJobQueue", **queue()) == "scheduling policy p is being deleted"
+    assert call.refused("UpdateSchedulingPolicy", arn=POLICY_ARN, **QUOTAS) == "scheduling policy p is being deleted"
+    call("UpdateServiceEnvironment", serviceEnvironment="e", state="DISABLED")
+    call("DeleteServiceEnvironment", serviceEnvironment="e")
+    refused = call.refused("UpdateServiceEnvironment", serviceEnvironment="e", state="ENABLED")
+    assert refused == "service environment e is being deleted"
+    call.endpoint.step()
+    assert call("DescribeServiceEnvironments") == {"serviceEnvironments": []}
+    assert call("ListSchedulingPolicies") == {"schedulingPolicies": []}
 
 
 def test_a_policy_is_declared_ready_to_use_where_the_endpoint_is_stepped() -> None:
