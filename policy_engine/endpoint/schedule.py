@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Final
 
 from policy_engine.endpoint.live_clock import LiveClock
@@ -176,25 +176,35 @@ class Schedule:
 
     def fronts(self) -> Mapping[str, ServiceJob | None]:
         """The first RUNNABLE job of each quota share."""
-        state = self.clock.state
+        state, jobs = self.clock.state, self.index.jobs
         lines = {name: state.line[state.share_index[name]] for name in self.clock.policy.shares}
-        return {name: self.index.jobs[-line[-1][3]] if line else None for name, line in lines.items()}
+        fronts = {name: jobs[-line[-1][3]] if line else None for name, line in lines.items()}
+        fronts.update((jobs[claim.job].share, jobs[claim.job]) for claim in reversed(state.claims))
+        return fronts
 
     def next_in_line(self) -> Iterator[ServiceJob]:
-        """RUNNABLE jobs of all shares: each share's in its order, the share first whose next job came first (C1)."""
-        submitted, jobs = self.clock.state.submitted, self.index.jobs
-        heads = [
-            (submitted[-line[-1][3]], -line[-1][3], len(line) - 1, number)
-            for number, line in enumerate(self.clock.state.line)
-            if line
-        ]
+        """RUNNABLE jobs of all shares, in the order of dispatch as far as it can be told.
+
+        Those for which others are being stopped, oldest claim first; then each share's line in its order, the share
+        first whose next job came first (C1).
+        """
+        state, jobs = self.clock.state, self.index.jobs
+        for claim in state.claims:
+            yield jobs[claim.job]
+
+        def entry(share: int, place: int) -> tuple[float, int, int, int]:
+            job = -state.line[share][place][3]
+            return state.submitted[job], job, share, place
+
+        heads = [entry(share, len(line) - 1) for share, line in enumerate(state.line) if line]
+        heapify(heads)
         while heads:
-            heads.sort(reverse=True)
-            _, job, place, share = heads.pop()
+            _, job, share, place = heads[0]
             yield jobs[job]
             if place:
-                following = -self.clock.state.line[share][place - 1][3]
-                heads.append((submitted[following], following, place - 1, share))
+                heapreplace(heads, entry(share, place - 1))
+            else:
+                heappop(heads)
 
     def usage(self) -> Mapping[str, Mapping[str, int]]:
         """Instances that each share's dispatched jobs hold, by type."""

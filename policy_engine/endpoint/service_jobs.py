@@ -105,8 +105,6 @@ class JobIndex:
 
     def move(self, job: ServiceJob, status: Status) -> None:
         """The job is in another state now."""
-        if status is job.status:
-            return
         for key in (("", job.status), (job.share, job.status)):
             numbers = self._by_status[key]
             del numbers[bisect_left(numbers, job.number)]

@@ -76,6 +76,10 @@ def test_a_defect_of_ours_has_aws_shape_too(
     assert "oh" in caplog.text
 
 
+def test_an_operation_that_there_is_not_is_refused_in_process_too(call: Caller) -> None:
+    assert call.refused("Nonsense") == "Nonsense is no operation of AWS Batch"
+
+
 def test_every_answer_has_an_id_of_its_own(call: Caller) -> None:
     ids = {dict(call.raw("POST", "/v1/describejobqueues").headers)["x-amzn-RequestId"] for _ in range(3)}
     assert len(ids) == 3

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from policy_engine.endpoint import Pace
 from policy_engine.policy import Policy
+from policy_engine.scheduler.jobs import Timing
 from tests.policy_engine.endpoint.calling import EPOCH, QUEUE, UNIT, Caller
 
 START = round(EPOCH * 1000)
@@ -172,6 +174,24 @@ def test_a_snapshot_of_many() -> None:
     assert len(front) == 100
     of_first = [names[job["jobArn"]] for job in front if names[job["jobArn"]].startswith("a")]
     assert of_first == sorted(of_first, key=lambda name: -int(name[1:]))
+
+
+def test_a_job_for_which_others_are_being_stopped_is_next() -> None:
+    """It is in no line any more, and RUNNABLE until they have stopped."""
+    call = Caller(pace=Pace(Timing(stop_seconds=20)))
+    call.submit("borrower", "QS1", 2)
+    call("GetJobQueueSnapshot", jobQueue=QUEUE)
+    for name, share in (("first", "QS1"), ("owner", "QS2"), ("second", "QS2")):
+        call.submit(name, share)
+    found = call("GetJobQueueSnapshot", jobQueue=QUEUE)
+    names = {job.arn: job.name for _, job in call.endpoint.account().jobs.values()}
+    assert [names[job["jobArn"]] for job in found["frontOfQueue"]["jobs"]] == ["owner", "first", "second"]
+    shares = found["frontOfQuotaShares"]["quotaShares"]
+    assert {share: [names[job["jobArn"]] for job in jobs] for share, jobs in shares.items()} == {
+        "QS1": ["first"],
+        "QS2": ["owner"],
+        "QS3": [],
+    }
 
 
 def test_a_snapshot_of_a_queue_without_jobs() -> None:

@@ -160,6 +160,16 @@ def test_nothing_moves_before_it_is_settled() -> None:
     assert phases(clock) == ["RUNNING"]
 
 
+def test_who_watches_is_told_after_every_pass() -> None:
+    clock, told = clock_of(), []
+    clock.watch = lambda state, at: told.append((at, state.usage()["a"][UNIT]))
+    clock.take(Job("j", "a", {UNIT: 1}, duration=5), wait=False)
+    clock.settle()
+    clock.settle()
+    clock.go_to(9)
+    assert told == [(0, 1), (5, 0)]
+
+
 def test_what_is_done_twice_settles_to_the_same() -> None:
     clock = clock_of()
     clock.take(Job("j", "a", {UNIT: 1}, duration=5), wait=False)
