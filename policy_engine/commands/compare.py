@@ -15,6 +15,7 @@ from policy_engine.program import FAILS, HOLDS, complain
 
 if TYPE_CHECKING:
     from policy_engine.comparison import Comparison
+    from policy_engine.sources import Source
     from policy_engine.workload.scenario import Scenario
 
 
@@ -88,11 +89,12 @@ def compare(
         jobs |= {"history": history_of(workload, reading), "replaying": options_of(reading)}
         tell_losses(jobs["history"])
     _check_used(reading, is_history="history" in jobs)
+    before: str | Source = old
     if now:
-        jobs["held"] = _held(old)
+        before, jobs["held"] = _held(old)
     with progress_bar() as progress:
         comparison = policy_engine.compare(
-            old,
+            before,
             new,
             **jobs,
             intends=intends,
@@ -122,19 +124,22 @@ def _check_used(reading: Reading, *, is_history: bool) -> None:
 _STOP = float(READING["--stop-seconds"]["default"])
 
 
-def _held(old: str) -> Scenario:
-    """The jobs that the live queue holds. Raises InputError where OLD is none."""
+def _held(old: str) -> tuple[Source, Scenario]:
+    """The live queue, read once, and the jobs that it holds. Raises InputError where OLD is none."""
     from policy_engine.commands.importing import live_queue
     from policy_engine.observing import held_scenario, hold
-    from policy_engine.sources.loading import LIVE
+    from policy_engine.sources.loading import LIVE, source_of
 
     if not old.startswith(LIVE):
         raise InputError("--now needs a live queue as OLD (queue:NAME or queue:ARN)", file=old)
+    queue = live_queue(old)
     with progress_bar() as progress:
-        held = hold(live_queue(old), tell=progress)
+        held = hold(queue, tell=progress)
     for job in held.left_out:
         complain(f"left out: {visible(job)}: its instance type is not known")
-    return held_scenario(held, old)
+    if held.guessed:
+        complain(f"{held.guessed} jobs have no limit and do not say how long they run: taken as a day")
+    return source_of(queue), held_scenario(held, old)
 
 
 def _write(folder: Path, comparison: Comparison) -> None:

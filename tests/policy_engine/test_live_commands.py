@@ -21,6 +21,8 @@ COMMANDS = [
     ("verify", "queue:training", "scenario.yaml"),
     ("explain", "queue:training", "scenario.yaml", "--job", "owner"),
     ("replay", "queue:training", "jobs.csv"),
+    ("compare", "queue:training", "policy.yaml", "--now"),
+    ("compare", "policy.yaml", "queue:training", "jobs.csv"),
     ("import", "queue:training"),
     ("import", "queue:training", "--jobs"),
     ("history", "queue:training"),
@@ -186,3 +188,19 @@ def test_check_account_is_of_a_live_queue() -> None:
         2,
         "policy.yaml: --account needs a live queue (queue:NAME or queue:ARN)\n",
     )
+
+
+def test_compare_says_what_becomes_of_the_jobs_that_are_there(account: Account, folder: Path) -> None:
+    account.jobs.append(job("d", "RUNNING", scheduledAt=START, retryStrategy={"attempts": 1}))
+    document = yaml.safe_load((folder / "policy.yaml").read_text())
+    del document["shares"]["QS1"]
+    (folder / "new.yaml").write_text(yaml.safe_dump(document))
+
+    result = run("compare", "queue:training", "new.yaml", "--now", "--format", "json")
+
+    held = json.loads(result.stdout)["held"]
+    assert held["transition"]
+    assert {job["name"]: (job["old"]["state"], job["new"]["state"]) for job in held["jobs"]} == dict.fromkeys(
+        "abd", ("SUCCEEDED", "FAILED")
+    )
+    assert result.stderr == "1 jobs have no limit and do not say how long they run: taken as a day\n"
