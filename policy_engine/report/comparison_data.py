@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -29,6 +30,7 @@ from policy_engine.sources.declaration import QueueDeclaration
 def data(found: Comparison, verdict: str | None, fail_on: FailOn | None) -> json.Data:
     """All that is said about the change; ``policy`` is the new one."""
     scenario, held, replay = found.scenario, found.held, found.replay
+    sources = (found.old_source, found.new_source)
     return {
         **head("compare", found.new_source, _queue(found.new)),
         "old": _source(found.old_source, found.old),
@@ -45,10 +47,10 @@ def data(found: Comparison, verdict: str | None, fail_on: FailOn | None) -> json
         "findings": [finding.to_dict() for finding in found.findings],
         "new_findings": [finding.to_dict() for finding in found.new_findings],
         "shares": [_share(share) for share in found.shares],
-        "scenario": None if scenario is None else _scenario(scenario),
-        "held": None if held is None else _scenario(held),
-        "replay": None if replay is None else _replay(replay),
-        **json.basis(found.choices, None),
+        "scenario": None if scenario is None else _scenario(scenario, sources),
+        "held": None if held is None else _scenario(held, sources),
+        "replay": None if replay is None else _replay(replay, sources),
+        **json.basis(found.choices, None, *sources),
     }
 
 
@@ -145,14 +147,14 @@ def _fate(outcome: JobOutcome | None) -> dict[str, Any] | None:
     }
 
 
-def _scenario(run: ScenarioComparison) -> dict[str, Any]:
+def _scenario(run: ScenarioComparison, sources: Sequence[Source]) -> dict[str, Any]:
     return {
         "source": run.scenario.source,
         "transition": run.is_transition,
         "hit": list(run.hit),
         "expectations": [_judged(judged) for judged in run.judged],
         "jobs": [_effect(effect) for effect in run.effects],
-        "rests_on": json.basis(run.scenario.choices(), run.workload.timing)["rests_on"],
+        "rests_on": json.basis(run.scenario.choices(), run.workload.timing, *sources)["rests_on"],
     }
 
 
@@ -160,7 +162,7 @@ def _judged(judged: Judged) -> dict[str, Any]:
     return {"lost": judged.is_lost, **{side: expectation_data(getattr(judged, side), False) for side in ("old", "new")}}
 
 
-def _replay(replay: ReplayComparison) -> dict[str, Any]:
+def _replay(replay: ReplayComparison, sources: Sequence[Source]) -> dict[str, Any]:
     history = replay.history
     return {
         "history": history.source,
@@ -176,7 +178,7 @@ def _replay(replay: ReplayComparison) -> dict[str, Any]:
             }
             for share in replay.shares
         ],
-        "rests_on": json.basis(replay.options.choices, replay.options.timing)["rests_on"],
+        "rests_on": json.basis(replay.options.choices, replay.options.timing, *sources)["rests_on"],
     }
 
 

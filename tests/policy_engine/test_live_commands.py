@@ -204,3 +204,15 @@ def test_compare_says_what_becomes_of_the_jobs_that_are_there(account: Account, 
         "abd", ("SUCCEEDED", "FAILED")
     )
     assert result.stderr == "1 jobs have no limit and do not say how long they run: taken as a day\n"
+
+
+@pytest.mark.usefixtures("account")
+def test_reports_say_that_aws_was_asked_for_the_policy_alone() -> None:
+    said = "the live service was asked for the policy alone; the rules are those that AWS documents"
+    for arguments in (("check",), ("simulate", "scenario.yaml"), ("verify", "scenario.yaml"), ("replay", "jobs.csv")):
+        command, *rest = arguments
+        assert said in " ".join(run(command, "queue:training", *rest).stdout.split())
+        told = json.loads(run(command, "queue:training", *rest, "--format", "json").stdout)
+        assert told["rests_on"]["live_service_consulted"] is True
+        told = json.loads(run(command, "policy.yaml", *rest, "--format", "json").stdout)
+        assert told["rests_on"]["live_service_consulted"] is False
