@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from policy_engine.outcome.drawing import DrawnStep
 from policy_engine.policy import Policy
 from policy_engine.simulation import Run
 from policy_engine.workload.scenario import Scenario
@@ -34,8 +35,8 @@ class Counterexample:
     """The scenario file that replays it, as data."""
     text: str
     """The same as YAML."""
-    drawing: tuple[str, ...]
-    """Line by line what happens at each instant, and the instances of each share just after it."""
+    drawing: tuple[DrawnStep, ...]
+    """What happens at each instant, and the instances of each share before and after it."""
     departures: tuple[str, ...]
     """The moves that the choices by themselves would not have made, in words."""
 

@@ -66,6 +66,11 @@ def steps(run: Run, unit: str) -> list[Step]:
     return found
 
 
+def idle(run: Run, unit: str) -> Step:
+    """The instances of the unit before anything has started."""
+    return _Division(Bounds(run.policy, run.choices), unit).step(0.0, dict.fromkeys(run.policy.shares, 0))
+
+
 class _Division:
     """How a policy divides the instances of one unit."""
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from itertools import groupby
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import yaml
 
 from policy_engine.exploration.counterexample import Counterexample
-from policy_engine.outcome import steps
-from policy_engine.outcome.steps import Step
+from policy_engine.outcome.drawing import drawing, lines
 from policy_engine.policy import WrittenFloat, WrittenInt
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import (
@@ -26,7 +24,6 @@ from policy_engine.scheduler.jobs import (
     UpdateServiceEnvironment,
     UpdateShare,
 )
-from policy_engine.scheduler.log import Kind
 from policy_engine.workload.durations import duration_text
 
 _VERBS: Final[Mapping[type[Update], str]] = {
@@ -111,38 +108,9 @@ def _event(update: Update) -> dict[str, Any]:
     return {"at": update.at, _VERBS[type(update)]: {name: v for name, v in values.items() if v is not None}}
 
 
-LEGEND: Final = "# own  + borrowed  ~ lent  r reserved  . free"
-"""What the signs of a drawing stand for, one for each instance."""
-
-
 def drawn(found: Counterexample) -> list[str]:
-    """What happens at each instant, and the instances of each share just after it."""
-    run = found.run
-    lines: list[str] = []
-    by_unit = {unit: steps(run, unit) for unit in found.policy.units}
-    width = max((len(name) for name in found.policy.shares), default=0)
-    for at, rows in groupby(run.log.rows, key=lambda row: row[0]):
-        told = [text for row in rows if (text := _told(found, row[1], row[2], row[3]))]
-        lines.append(f"{duration_text(at)}: {'; '.join(told)}")
-        for unit, found_steps in by_unit.items():
-            step = next((step for step in reversed(found_steps) if step.at <= max(at, 0.0)), None)
-            if step is not None:
-                suffix = f" {unit}" if len(by_unit) > 1 else ""
-                lines += [f"    {name:<{width}}  {_bar(step, name)}{suffix}" for name in found.policy.shares]
-    return [*lines, LEGEND]
-
-
-def _bar(step: Step, share: str) -> str:
-    parts = (("#", step.own), ("+", step.borrowed), ("~", step.lent), ("r", step.reserved), (".", step.free))
-    return "".join(sign * round(count.get(share, 0)) for sign, count in parts)
-
-
-def _told(found: Counterexample, kind: Kind, job: int, by: int) -> str:
-    jobs = found.run.workload.jobs
-    if job < 0:
-        return kind.value.replace("_", " ")
-    claimant = f" for {jobs[by].name}" if by >= 0 else ""
-    return f"{jobs[job].name} {kind.value.replace('_', ' ')}{claimant}"
+    """What happens at each instant, and the instances of each share before and after it, as lines of text."""
+    return lines(drawing(replace(found.run, policy=found.policy)), duration_text)
 
 
 def stories(found: Counterexample) -> Iterator[str]:

@@ -11,7 +11,7 @@ from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, rerun
 from policy_engine.exploration.space import Bounds
-from policy_engine.proving.question import Question, UnsettledError
+from policy_engine.proving.question import ALL, Question, UnsettledError, with_answers
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.scheduler.moves import TooManyMovesError
@@ -57,7 +57,17 @@ def smallest(
             if other is not None:
                 found, workload, smaller = other, candidate, True
                 break
-    return _simpler(question, found, holding)
+    return _with_choices_of(question, choices, _simpler(question, found, holding))
+
+
+def _with_choices_of(question: Question, choices: Choices, found: Counterexample) -> Counterexample:
+    """The same moves, with every choice answered as in the scenario that does not bring them about."""
+    for name in ALL:
+        asked = getattr(choices, name)
+        if getattr(found.choices, name) != asked:
+            other = replace(found, choices=with_answers(found.choices, [name], [asked]))
+            found = _again(question, other, found.workload) or found
+    return found
 
 
 def _open(job: Job) -> Job:

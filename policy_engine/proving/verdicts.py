@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from policy_engine.expectations import Counterexample, Verdict, describe
+from policy_engine.outcome.drawing import drawing
 from policy_engine.proving import Exploration
-from policy_engine.proving.showing import drawn, scenario_data, scenario_text, stories
+from policy_engine.proving.showing import scenario_data, scenario_text, stories
 from policy_engine.simulation import Run
 from policy_engine.workload.expected import AnyExpectation
 
@@ -51,7 +52,7 @@ def _shown(found: Exploration, queue: str | None, written: Mapping[str, Any]) ->
     return Counterexample(
         scenario=data | {"expect": [expectation_data(found.wanted)]},
         text=scenario_text(data),
-        drawing=tuple(drawn(broken)),
+        drawing=drawing(broken.run),
         departures=tuple(stories(broken)),
     )
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
+from policy_engine.outcome.drawing import MOST_SIGNS, SIGNS, DrawnStep, lines
+from policy_engine.workload.durations import duration_text
+
 if TYPE_CHECKING:
     # comes with the extra ``html``, and with the charts that are made of it
     from markupsafe import Markup
@@ -100,6 +103,34 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """What happens step by step, and the instances of each share before and after it."""
+
+    caption: str
+    steps: Sequence[DrawnStep]
+    kind: ClassVar[str] = "drawing"
+
+    legend: ClassVar[Sequence[tuple[str, str]]] = [(kind, kind) for kind in SIGNS]
+    """The kinds of instances, and what each is called."""
+    most_signs: ClassVar[int] = MOST_SIGNS
+    """Instances of a share that are drawn one by one."""
+
+    @property
+    def times(self) -> list[str]:
+        """Of each step."""
+        return [duration_text(step.at) for step in self.steps]
+
+    @property
+    def has_units(self) -> bool:
+        """Are there several instance types?"""
+        return len({drawn.unit for step in self.steps for drawn in step.shares}) > 1
+
+    def listing(self) -> Listing:
+        """The same in signs."""
+        return Listing(self.caption, lines(self.steps, duration_text))
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Short pairs of a word and a value."""
 
@@ -162,7 +193,7 @@ class Details:
     kind: ClassVar[str] = "details"
 
 
-Block: TypeAlias = Table | Text | Listing | Facts | Figure | Legend | Lane | Group | Columns | Details
+Block: TypeAlias = Table | Text | Listing | Drawing | Facts | Figure | Legend | Lane | Group | Columns | Details
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from policy_engine.expectations import Verdict
-from policy_engine.report.blocks import Block, Details, Group, Listing, Section, Text
+from policy_engine.expectations import Counterexample, Verdict
+from policy_engine.report.blocks import Block, Details, Drawing, Group, Listing, Section, Text
 from policy_engine.report.writing import write_report
 
 DEPARTURES = "Where it leaves the default choices"
@@ -60,7 +60,7 @@ def _blocks(verdict: Verdict) -> Iterator[Block]:
     yield Text(verdict.message)
     if verdict.depends_on:
         yield Text(f"depends on {', '.join(verdict.depends_on)}")
-    yield Listing("What happens, and the instances of each share just after it", found.drawing)
+    yield _drawing(found)
     if found.departures:
         yield Listing(DEPARTURES, found.departures)
     yield Listing("The scenario that replays it", found.text.rstrip("\n").split("\n"))
@@ -72,4 +72,8 @@ def lines(verdict: Verdict) -> list[str]:
     if found is None:
         return []
     departures = [f"{DEPARTURES}:", *found.departures] if found.departures else []
-    return [*found.drawing, *departures]
+    return [*_drawing(found).listing().lines, *departures]
+
+
+def _drawing(found: Counterexample) -> Drawing:
+    return Drawing("What happens, and the instances of each share before and after it", found.drawing)

@@ -14,6 +14,7 @@ from policy_engine.report.blocks import (
     Cell,
     Columns,
     Details,
+    Drawing,
     Facts,
     Group,
     Lines,
@@ -107,8 +108,8 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
             yield from (f"- {markdown(word)}: {_cell(value)}" for word, value in block.pairs)
         elif isinstance(block, Text):
             yield from ("", markdown(block.text))
-        elif isinstance(block, Listing):
-            yield from _listing(block)
+        elif isinstance(block, Listing | Drawing):
+            yield from _listing(block.listing() if isinstance(block, Drawing) else block)
         elif isinstance(block, Group):
             yield from ("", f"#### {markdown(block.title)}")
             yield from _blocks(block.blocks)

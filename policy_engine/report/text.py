@@ -21,6 +21,7 @@ from policy_engine.report.blocks import (
     Cell,
     Columns,
     Details,
+    Drawing,
     Facts,
     Group,
     Lines,
@@ -85,7 +86,8 @@ def _heading(title: str) -> Styled:
 
 def _blocks(blocks: Iterable[Block], width: int) -> Iterator[RenderableType]:
     """Charts and their legends are for the page; everything else is shown, folded or not."""
-    for number, block in enumerate(blocks):
+    for number, each in enumerate(blocks):
+        block = each.listing() if isinstance(each, Drawing) else each
         if number and isinstance(block, Table | Listing | Group | Columns):
             yield ""
         if isinstance(block, Table | Listing):

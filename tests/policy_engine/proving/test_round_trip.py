@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import unescape
 
 import jsonschema
 import pytest
@@ -11,6 +12,7 @@ import yaml
 
 from policy_engine.errors import InputError
 from policy_engine.expectations import Answer
+from policy_engine.outcome.drawing import bar
 from policy_engine.running import VerificationResult, prove, verify
 from policy_engine.schema import SCHEMAS
 from policy_engine.sources import load_policy
@@ -86,12 +88,15 @@ def test_it_is_small(tmp_path: Path) -> None:
     assert verdict.counterexample is not None
     assert [job["name"] for job in verdict.counterexample.scenario["jobs"]] == ["a", "b", "owner"]
     assert verdict.counterexample.departures == ("at 1m owner is next, and a stopped for it",)
-    assert verdict.counterexample.drawing[4:8] == (
-        "1m: owner submitted; a preempted for owner; a stopped; a requeued; owner started",
-        "    QS1  #",
-        "    QS2  #",
-        "    QS3  r",
-    )
+    second = verdict.counterexample.drawing[1]
+    assert second.told == (
+        "owner submitted", "a preempted for owner", "a stopped", "a requeued", "owner started"
+    )  # fmt: skip
+    assert [(drawn.share, bar(drawn.before), bar(drawn.after)) for drawn in second.shares] == [
+        ("QS1", "#+", "#"),
+        ("QS2", "~", "#"),
+        ("QS3", "r", "r"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,16 +198,15 @@ def test_counterexamples_are_shown_and_written(folder: Path) -> None:
     assert result.exit_code == 1
     assert result.stderr == "counterexample: broken/the-b-is-stopped.yaml\n"
     assert run("verify", "policy.yaml", "broken/the-b-is-stopped.yaml").exit_code == 1
-    drawn = "    QS1  #+\n    QS2  ~\n    QS3  r\n"
+    drawn = "    QS1  . > #+\n    QS2  . > ~\n    QS3  r > r\n"
     shown = {kind: Path(file).read_text(encoding="utf-8") for kind, file in files.items()}
     replaying = "\njobs:\n- name: a\n  share: QS1\n"
     for text in (result.stdout, shown["markdown"]):
         assert drawn in text
         assert replaying in text
-    assert drawn in shown["junit"]
-    for lines in (drawn, replaying):
-        rows = "".join(f"<span>{line}</span>" for line in lines.strip("\n").split("\n"))
-        assert rows in shown["html"]
+    assert drawn in unescape(shown["junit"])
+    assert "".join(f"<span>{line}</span>" for line in replaying.strip("\n").split("\n")) in shown["html"]
+    assert 'aria-label="1 own, 1 borrowed"><i class="own"></i><i class="borrowed"></i></span>' in shown["html"]
     assert "<summary>the &lt;b&gt; is stopped</summary>" in shown["markdown"]
     assert "<h3>the &lt;b&gt; is stopped</h3>" in shown["html"]
     data = json.loads(shown["json"])

@@ -1,8 +1,10 @@
 """Runs and reports that the tests of the page are about."""
 
+import json
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from policy_engine import check, verify
 from policy_engine.policy import Policy
@@ -186,10 +188,41 @@ def replay_page() -> str:
     return render_html(ReplayReport(load(ROOT / "examples" / "teams.yaml"), ask(policy, found, asked)))
 
 
+@cache
+def counterexample_page() -> str:
+    """Two instance types, one of which a share has too many of to draw one by one; its name, and a job's, are long."""
+    policy = Policy.of(
+        {
+            "service_environment": {"capacity_limits": {XLARGE: 100, BIG: 2}},
+            "shares": {
+                "x" * 60: {"capacity_limits": {XLARGE: 60}, "strategy": "LEND", "in_share_preemption": False},
+                "b": {
+                    "capacity_limits": {XLARGE: 40, BIG: 2},
+                    "strategy": "LEND_AND_BORROW",
+                    "in_share_preemption": True,
+                },
+            },
+        }
+    )
+    asked = {
+        "jobs": [
+            {"name": NASTY[0], "share": "b", "instance_type": XLARGE, "instance_count": 70},
+            {"name": "o" * 60, "share": "x" * 60, "instance_type": XLARGE, "instance_count": 50, "submit": "1m"},
+        ],
+        "expect": [{"job": NASTY[0], "preempted": 0}],
+    }
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scenario.json"
+        path.write_text(json.dumps(asked), encoding="utf-8")
+        result = verify(policy, path, open=["victims"])
+    return render_html(VerificationReport([Verified(result.source, result.verification)]))
+
+
 PAGES = {
     "walkthrough": walkthrough_page,
     "check": check_page,
     "nasty names": nasty_page,
     "many jobs": many_jobs_page,
     "replay": replay_page,
+    "counterexample": counterexample_page,
 }
