@@ -180,6 +180,7 @@ RESERVED: dict[str, tuple[str, ...]] = {
     "pytest": ("policy_engine.pytest_plugin",),
     "boto3": ("policy_engine.sources.live", "policy_engine.endpoint", "constructs_quota.handlers"),
     "botocore": ("policy_engine.sources.live", "policy_engine.endpoint"),
+    "moto": ("policy_engine.endpoint.with_moto",),
 }
 
 

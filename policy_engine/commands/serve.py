@@ -14,10 +14,14 @@ from policy_engine.errors import InputError
 from policy_engine.program import HOLDS, complain, put_out
 
 if TYPE_CHECKING:
-    from policy_engine.endpoint import Settings
+    from policy_engine.endpoint import Endpoint, Settings
+    from policy_engine.endpoint.serving import Server
     from policy_engine.policy import Policy
     from policy_engine.scheduler.choices import Choices
 
+_SERVE = ("botocore", "waitress")
+_MOTO = (*_SERVE, "moto", "flask", "flask_cors")
+"""The last two are those of moto's own extra ``server``."""
 UNSIGNED = "no signature is verified: any credentials will do, and so will those of anybody who can reach it"
 
 
@@ -75,26 +79,29 @@ def _choices(context: click.Context, parameter: click.Parameter, values: Sequenc
     callback=_choices,
     help="Answer to a question that AWS leaves open, as in a scenario's choices; may be repeated.",
 )
+@click.option(
+    "--moto", "with_moto", is_flag=True, help="S3, IAM, STS, SageMaker and CloudFormation too, as moto has them."
+)
 @click.option("--step", is_flag=True, help="Move by POST /_sim/step alone, so that every state on the way is seen.")
-def serve(policy: str | None, queue: str | None, parameters: dict[str, str], **settings: Any) -> int:
+def serve(policy: str | None, queue: str | None, parameters: dict[str, str], with_moto: bool, **settings: Any) -> int:
     """Answer as AWS Batch would for the queues of POLICY, in virtual time; without POLICY start empty.
 
-    Prints its URL once it answers. The clock stands still but for POST /_sim/advance.
+    Prints its URL once it answers. The clock stands still but for POST /_sim/advance. With --moto it answers for the
+    other services too, all of one account, so that `cdk deploy` and the SageMaker SDK need no other address.
 
     \b
     Example:
       policy-engine serve policy.yaml --port 8000
       AWS_ENDPOINT_URL_BATCH=http://127.0.0.1:8000 aws batch describe-job-queues
     """  # noqa: D301
-    _require_extra()
-    from policy_engine.endpoint import Application, ClientError, Endpoint
-    from policy_engine.endpoint.serving import Server
+    _require_extra(with_moto)
+    from policy_engine.endpoint import ClientError, Endpoint
 
     policies = _policies(policy, queue, parameters)
     endpoint = Endpoint(_settings(**settings), policies)
     try:
         endpoint.account()
-        server = Server(Application(endpoint), settings["host"], settings["port"])
+        server = _server(endpoint, settings["host"], settings["port"], with_moto)
     except ClientError as error:
         raise InputError(error.message, file=policy) from None
     except OSError as error:
@@ -112,12 +119,25 @@ def serve(policy: str | None, queue: str | None, parameters: dict[str, str], **s
     return HOLDS
 
 
-def _require_extra() -> None:
+def _server(endpoint: Endpoint, host: str, port: int, with_moto: bool) -> Server:
+    from policy_engine.endpoint import Application
+    from policy_engine.endpoint.serving import Server
+
+    application = Application(endpoint)
+    if not with_moto:
+        return Server(application, host, port)
+    from policy_engine.endpoint.with_moto import MAX_BODY, WithMoto
+
+    return Server(WithMoto(application), host, port, MAX_BODY)
+
+
+def _require_extra(with_moto: bool) -> None:
     from importlib.util import find_spec
 
-    missing = [name for name in ("botocore", "waitress") if find_spec(name) is None]
+    extra, needed = ("moto", _MOTO) if with_moto else ("serve", _SERVE)
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
-        raise InputError(f"needs {' and '.join(missing)}: install constructs-quota[serve]", key="serve")
+        raise InputError(f"needs {' and '.join(missing)}: install constructs-quota[{extra}]", key="serve")
 
 
 def _policies(policy: str | None, queue: str | None, parameters: dict[str, str]) -> Sequence[Policy]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from threading import RLock
 from typing import Any, Final
@@ -74,6 +75,12 @@ class Endpoint:
                 for policy in self.policies:
                     declare(account, policy)
             return self._accounts[scope]
+
+    @contextmanager
+    def holding(self, scope: Scope) -> Iterator[Account]:
+        """What the account has in the region, while nobody else does anything to it."""
+        with self._lock:
+            yield self.account(scope)
 
     def declare(self, policy: Policy) -> None:
         """Give every account and region the policy too, those that are named later as well. Raises ClientError."""

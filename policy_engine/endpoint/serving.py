@@ -5,12 +5,16 @@ from __future__ import annotations
 import ipaddress
 import logging
 import socket
-from typing import Final
+from threading import Event
+from typing import TYPE_CHECKING, Final
 
 from waitress.server import create_server
 from waitress.wasyncore import close_all
 
-from policy_engine.endpoint.application import MAX_BODY, Application
+from policy_engine.endpoint.application import MAX_BODY
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
 
 LOOPBACK: Final = "127.0.0.1"
 THREADS: Final = 4
@@ -20,8 +24,10 @@ THREADS: Final = 4
 class Server:
     """Listens as soon as it is made; answers while it runs. Raises OSError where it cannot listen."""
 
-    def __init__(self, application: Application, host: str = LOOPBACK, port: int = 0) -> None:
-        """``port`` 0 takes one that is free."""
+    def __init__(
+        self, application: WSGIApplication, host: str = LOOPBACK, port: int = 0, max_body: int = 16 * MAX_BODY
+    ) -> None:
+        """``port`` 0 takes one that is free; a request of more than ``max_body`` bytes is refused."""
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family)
         self.host = host
@@ -29,7 +35,7 @@ class Server:
         # a client that keeps more requests under way than there are threads is no cause for a warning
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server = create_server(
-            application, sockets=[listening], threads=THREADS, ident=None, max_request_body_size=16 * MAX_BODY
+            application, sockets=[listening], threads=THREADS, ident=None, max_request_body_size=max_body
         )
 
     @property
@@ -50,4 +56,11 @@ class Server:
 
     def stop(self) -> None:
         """Make ``run`` return, in whatever thread that is."""
-        self._server.trigger.pull_trigger(lambda: close_all(self._server._map))
+        pulled = Event()
+
+        def close() -> None:
+            pulled.wait()  # the trigger itself is closed too, and it may have been pulled by another thread before
+            close_all(self._server._map)
+
+        self._server.trigger.pull_trigger(close)
+        pulled.set()

@@ -122,6 +122,13 @@ def test_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stderr) == (2, "serve: needs waitress: install constructs-quota[serve]\n")
 
 
+@pytest.mark.parametrize("missing", ["moto", "flask", "flask_cors"])
+def test_the_extra_that_moto_needs(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else object())
+    result = run("serve", "--moto")
+    assert (result.exit_code, result.stderr) == (2, f"serve: needs {missing}: install constructs-quota[moto]\n")
+
+
 def test_it_loads_no_client() -> None:
     """botocore's service model and nothing that could make a request: that would take most of the start."""
     code = (
