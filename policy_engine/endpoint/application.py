@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from policy_engine.endpoint.endpoint import Endpoint
 from policy_engine.endpoint.errors import ClientError, UnknownOperationError
 from policy_engine.endpoint.service_model import batch_model
-from policy_engine.endpoint.shape_checks import shown
+from policy_engine.endpoint.shape_checks import is_finite, shown
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -105,7 +104,7 @@ class Application:
         if len(request) != 1 or not request.keys() <= {"seconds", "to"}:
             raise ClientError('{"seconds": n} or {"to": n} is expected, in seconds')
         ((key, value),) = request.items()
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
             raise ClientError(f"{key}: {shown(value)} is not a number of seconds")
         if key == "to":
             self.endpoint.advance_to(float(value))

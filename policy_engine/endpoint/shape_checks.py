@@ -134,14 +134,15 @@ def _number(shape: Shape) -> Check:
     def check(value: float, at: str) -> None:
         if bits is not None and not -(2**bits) <= value < 2**bits:
             raise ClientError(f"{at}: is out of range: a number of {bits + 1} bits is allowed")
-        if bits is None and not _is_finite(value):
+        if bits is None and not is_finite(value):
             raise ClientError(f"{at}: is out of range: a finite number is allowed")
         range_problem(value, at)
 
     return check
 
 
-def _is_finite(value: float) -> bool:
+def is_finite(value: float) -> bool:
+    """Is it a number that a float can hold?"""
     try:
         return math.isfinite(value)
     except OverflowError:  # an int that is larger than any float

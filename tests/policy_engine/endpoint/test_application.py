@@ -45,6 +45,7 @@ def call() -> Caller:
         ("POST", "/_sim/advance", b"[]", 400, "ClientException", "the request is no JSON object"),
         ("POST", "/_sim/advance", b'{"seconds": "1"}', 400, "ClientException", "seconds: '1' is not a number"),
         ("POST", "/_sim/advance", b'{"seconds": NaN}', 400, "ClientException", "seconds: NaN is not a number"),
+        ("POST", "/_sim/advance", b'{"seconds": 1' + b"0" * 400 + b"}", 400, "ClientException", "seconds: 1000000"),
         ("POST", "/_sim/advance", b'{"seconds": -1}', 400, "ClientException", "-1 s is out of range: 0 to"),
         ("POST", "/_sim/advance", b'{"to": 1e11}', 400, "ClientException", "1e+11 s is out of range: 0 to 1e+10"),
         ("POST", "/_sim/advance", b'{"to": 1, "seconds": 1}', 400, "ClientException", '{"seconds": n} or'),
