@@ -11,6 +11,7 @@ import click
 
 from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
+    ANONYMISE,
     FILE,
     READING,
     SHAKING,
@@ -52,7 +53,7 @@ _REPLAYING: Final[Mapping[str, Mapping[str, Any]]] = {
     "--prices": {"type": FILE, "metavar": "FILE", "help": "Price of an instance-hour by type: the result in money."},
     "--events": {"type": FILE, "metavar": "FILE", "help": "Write the event log to FILE, as JSON."},
     "--rows": {"type": FILE, "metavar": "FILE", "help": "Write every job of every run to FILE, as CSV."},
-    "--anonymise": {"is_flag": True, "help": "Replace the names of jobs, teams and files everywhere."},
+    **ANONYMISE,
     **SPREADING,
 }
 

@@ -51,6 +51,10 @@ SHAKING: Final[Mapping[str, Mapping[str, Any]]] = {
     "--seed": {"type": int, "default": 0, "metavar": "N", "help": "Of --shake."},
 }
 
+ANONYMISE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "--anonymise": {"is_flag": True, "help": "Replace the names of jobs, teams and files everywhere."}
+}
+
 SPREADING: Final[Mapping[str, Mapping[str, Any]]] = {
     "--workers": {"type": click.IntRange(min=1), "metavar": "N", "help": "Processes; default: one for each core."},
     "--dask": {"metavar": "ADDRESS", "help": "Scheduler of a Dask cluster that makes the replays instead."},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ import click
 
 from policy_engine.commands.options import pairs, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
+    ANONYMISE,
     FILE,
     READING,
     SPREADING,
@@ -42,6 +43,7 @@ class Searching(Reading, Making):
     shake: int
     seed: int
     output: Path | None
+    anonymise: bool
 
 
 def _environment(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, int]:
@@ -120,7 +122,7 @@ _SEARCH: Final = {
     metavar="TYPE=N",
     help="Instances that there are of a type; may be repeated.",
 )
-@together(Searching, "asked", {**_GOALS, **READING, **_SEARCH, **SPREADING})
+@together(Searching, "asked", {**_GOALS, **READING, **_SEARCH, **ANONYMISE, **SPREADING})
 @report_options
 def suggest(history: str, environment: dict[str, int], asked: Searching, form: str, **files: Path | None) -> int:
     """Find the smallest limits and borrow limits under which the jobs of HISTORY meet the goals.
@@ -133,19 +135,24 @@ def suggest(history: str, environment: dict[str, int], asked: Searching, form: s
       policy-engine suggest jobs.csv --environment ml.g5.xlarge=40 --wait-p95 2h --output policy.yaml
       policy-engine suggest jobs.csv --environment ml.g5.xlarge=40 --wait-p95 prod=5m --wait-p95 4h --lost-hours 10
     """  # noqa: D301
+    from policy_engine.replaying import Aliases
     from policy_engine.report.suggestion import SuggestionReport, policy_text
     from policy_engine.report.writing import write_report
 
-    jobs = history_of(history, asked)
+    jobs, goals = history_of(history, asked), _goals(asked)
+    if asked.anonymise:
+        aliases = Aliases.of([], [jobs])
+        jobs = aliases.history(jobs)
+        goals = replace(goals, wait_p95={aliases.share(team): most for team, most in goals.wait_p95.items()})
     tell_losses(jobs)
-    found = _searched(jobs, environment, asked)
+    found = _searched(jobs, environment, goals, asked)
     if asked.output is not None:
         write_report(asked.output, policy_text(found))
     publish(SuggestionReport(found), form, files)
     return HOLDS if found.is_met else FAILS
 
 
-def _searched(history: History, environment: dict[str, int], asked: Searching) -> Suggestion:
+def _searched(history: History, environment: dict[str, int], goals: Goals, asked: Searching) -> Suggestion:
     from policy_engine.replaying import load_prices
     from policy_engine.suggesting import suggest
 
@@ -153,7 +160,7 @@ def _searched(history: History, environment: dict[str, int], asked: Searching) -
         return suggest(
             history,
             environment,
-            _goals(asked),
+            goals,
             options_of(asked),
             prices=None if asked.prices is None else load_prices(asked.prices, environment),
             in_share_preemption=asked.in_share_preemption,

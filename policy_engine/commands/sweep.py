@@ -11,6 +11,7 @@ import click
 
 from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
+    ANONYMISE,
     FILE,
     READING,
     SHAKING,
@@ -39,6 +40,7 @@ class Sweeping(Reading, Making):
     shake: int
     seed: int
     rows: Path | None
+    anonymise: bool
 
 
 _ROWS: Final = {
@@ -50,7 +52,7 @@ _ROWS: Final = {
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
 @click.option("--history", "histories", multiple=True, required=True, metavar="HISTORY", help="May be repeated.")
 @policy_options
-@together(Sweeping, "asked", {**READING, **SHAKING, **_ROWS, **SPREADING})
+@together(Sweeping, "asked", {**READING, **SHAKING, **_ROWS, **ANONYMISE, **SPREADING})
 @report_options
 def sweep(
     policies: Sequence[str],
@@ -68,7 +70,7 @@ def sweep(
       policy-engine sweep old.yaml new.yaml --history may.csv --history june.csv
       policy-engine sweep *.yaml --history jobs.csv.gz --shake 10 --results sweep.jsonl --dask tcp://scheduler:8786
     """  # noqa: D301
-    from policy_engine.report.sweep import SweepReport, write_sweep_rows
+    from policy_engine.report.sweep import SweepReport, anonymous, write_sweep_rows
     from policy_engine.sources import load
 
     _refuse_twice("policy", policies)
@@ -76,6 +78,8 @@ def sweep(
     sources = {name: load(name, parameters=parameters) for name in policies}
     ready = {name: source.queue(queue).policy() for name, source in sources.items()}
     jobs = {name: history_of(name, asked) for name in histories}
+    if asked.anonymise:
+        sources, ready, jobs = anonymous(sources, ready, jobs)
     for history in jobs.values():
         tell_losses(history)
     swept = _swept(ready, jobs, asked)

@@ -9,7 +9,7 @@ replays many perturbed copies, ``sweep`` many policies and histories, ``compare_
 lending and without shares.
 """
 
-from policy_engine.replaying.anonymising import anonymised
+from policy_engine.replaying.anonymising import Aliases, anonymised
 from policy_engine.replaying.asking import Asked, ask
 from policy_engine.replaying.baselines import Baseline, Compared, compare_with_baselines
 from policy_engine.replaying.fidelity import Fidelity, fidelity
@@ -21,6 +21,7 @@ from policy_engine.replaying.shaking import Shaken, shake
 from policy_engine.replaying.sweeping import Case, Spread, Spreading, Sweep, Swept, sweep
 
 __all__ = [
+    "Aliases",
     "Asked",
     "Baseline",
     "Case",

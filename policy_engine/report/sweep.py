@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from policy_engine.outcome.measures import JobMeasures, Measures
-from policy_engine.replaying import Spread, Sweep, Swept
+from policy_engine.policy import Policy
+from policy_engine.replaying import Aliases, Spread, Sweep, Swept
 from policy_engine.report import json
 from policy_engine.report.basis import rests_on
 from policy_engine.report.blocks import Badge, Block, Cell, Column, Details, Facts, Name, Page, Section, Table
@@ -18,12 +19,14 @@ from policy_engine.report.times import rough
 from policy_engine.report.wording import plural
 from policy_engine.report.writing import write_report
 from policy_engine.sources import Source
+from policy_engine.workload.history import History
 
 if TYPE_CHECKING:
     from policy_engine.report.junit import Suite
     from policy_engine.report.sarif import Result
     from policy_engine.report.story import Story
 
+T = TypeVar("T")
 _NONE: Final = "-"
 _HOUR: Final = 3600.0
 _COLUMNS_AT_MOST: Final = 6
@@ -72,7 +75,7 @@ class SweepReport:
             verdict=Badge("replayed"),
             sources=[*policies, *histories],
             sections=sections,
-            rests_on=[*measured, *shaken, *rests_on(options.choices, options.timing)],
+            rests_on=[*measured, *shaken, *rests_on(options.choices, options.timing, *self.sources.values())],
         )
 
     # --- for machines ----------------------------------------------------------------------------
@@ -99,7 +102,7 @@ class SweepReport:
             "seed": found.seed,
             "moved_by_up_to_seconds": found.seconds,
             "runs": [_run(run) for run in found.runs],
-            **json.basis(options.choices, options.timing),
+            **json.basis(options.choices, options.timing, *self.sources.values()),
         }
 
     def suites(self) -> list[Suite]:
@@ -112,6 +115,23 @@ class SweepReport:
     def findings(self) -> list[Result]:
         """None: nothing was judged."""
         return []
+
+
+def anonymous(
+    sources: Mapping[str, Source], policies: Mapping[str, Policy], histories: Mapping[str, History]
+) -> tuple[dict[str, Source], dict[str, Policy], dict[str, History]]:
+    """All of them without the names of teams, jobs and files, numbered in their order."""
+    aliases = Aliases.of(policies.values(), histories.values())
+    told = [replace(source, name=f"policy-{n}", description=f"a {source.kind}") for n, source in _numbered(sources)]
+    return (
+        {source.name: source for source in told},
+        {f"policy-{n}": aliases.policy(policy) for n, policy in _numbered(policies)},
+        {(name := f"history-{n}"): aliases.history(history, name) for n, history in _numbered(histories)},
+    )
+
+
+def _numbered(of: Mapping[str, T]) -> Iterator[tuple[int, T]]:
+    return enumerate(of.values(), start=1)
 
 
 def _run(run: Swept) -> dict[str, Any]:

@@ -116,6 +116,15 @@ def test_the_document_says_names_and_numbers_as_they_are(there: Path) -> None:
     assert {type(share["in_share_preemption"]) for share in document["shares"].values()} == {bool}
 
 
+def test_names_are_replaced_and_goals_still_meant() -> None:
+    goals = ("--wait-p95", "103959=10m", "--wait-p95", "2h")
+    result, plain = suggest("--anonymise", *goals, "--format", "json"), suggest(*goals, "--format", "json")
+    assert not any(name in result.stdout + result.stderr for name in ("103959", "6214e9", "jobs.csv"))
+    data = json.loads(result.stdout)
+    assert data["goals"]["wait_p95"] == {"share-1": 600, "*": 7200}
+    assert data["answer"]["by_unit"] == json.loads(plain.stdout)["answer"]["by_unit"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -87,6 +87,19 @@ def test_every_format_can_be_written(there: Path) -> None:
     assert "june.csv" in (there / "out.html").read_text(encoding="utf-8")
 
 
+def test_names_are_replaced_everywhere_and_alike() -> None:
+    result = sweep("--anonymise", "--format", "json")
+    data = json.loads(result.stdout)
+    assert [policy["name"] for policy in data["policies"]] == ["policy-1", "policy-2"]
+    assert [history["source"] for history in data["histories"]] == ["history-1", "history-2"]
+    assert {share["name"] for one in data["runs"] for share in one["share_totals"]} == {"share-1", "share-2"}
+    assert not any(
+        name in result.stdout + result.stderr for name in ("may.csv", "lending", "training", "nobody", "y (", "a0")
+    )
+    plain = json.loads(sweep("--format", "json").stdout)
+    assert [one["queue"] for one in data["runs"]] == [one["queue"] for one in plain["runs"]]
+
+
 def test_an_interrupt_says_where_it_goes_on(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[float] = []
 
