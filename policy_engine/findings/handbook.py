@@ -45,7 +45,15 @@ An ignored finding stays in every report, with the reason, and counts for nothin
         - {Finding: QM106, Because: the others are about to lend more}
   ```
 
-- In a CDK app, with CDK's own acknowledgement: the validation report of a synth shows the id to acknowledge.
+- In a CDK app, with CDK's own acknowledgement of `Quota-Policy::` and the id, on the construct that the finding is
+  about or one around it. It holds for the checks at synthesis ([QuotaPolicyValidation](constructs.md)) and for
+  `policy-engine check cdk.out`:
+
+  ```python
+  cdk.Validations.of(queue).acknowledge(
+      cdk.Acknowledgment(id="Quota-Policy::QM106", reason="the others are about to lend more")
+  )
+  ```
 
 ## Changing a severity
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from policy_engine.errors import InputError
+from policy_engine.sources.acknowledged import Acknowledgements
 from policy_engine.sources.declaration import Place, Raw, Unknown
 from policy_engine.sources.parameters import PSEUDO, check_names
 from policy_engine.sources.reading import Document, KeyPath, read
@@ -40,6 +41,8 @@ class Stack:
     folder: Path
     """Where the templates of its nested stacks are."""
     document: Document
+    acknowledged: Acknowledgements
+    """Also of what is nested in it."""
     within: tuple[str, ...] = ()
     """The files of the stacks that it is nested in."""
 
@@ -113,6 +116,7 @@ class StackTemplate:
             template_id=stack.id,
             surroundings=self,
             existence=existence,
+            acknowledged=stack.acknowledged,
         )
 
     def templates(self) -> Iterator[Template]:
@@ -209,10 +213,19 @@ def _stacks(folder: Path, seen: set[Path]) -> Iterator[Stack]:
             environment=str(artifact.get("environment")),
             folder=folder,
             document=_read_mapping(file, short_forms=True),
+            acknowledged=Acknowledgements.of(_metadata(folder, artifact)),
         )
     for artifact_id, _ in _artifacts(manifest, "cdk:cloud-assembly"):
         directory = _text(manifest, ("artifacts", artifact_id, "properties", "directoryName"))
         yield from _stacks(folder / directory, seen)
+
+
+def _metadata(folder: Path, artifact: Mapping[str, Any]) -> Any:
+    """The metadata of a stack's constructs, which newer versions of CDK write to a file of its own."""
+    beside = artifact.get("additionalMetadataFile")
+    if isinstance(beside, str) and (folder / beside).is_file():
+        return read(folder / beside).data
+    return artifact.get("metadata")
 
 
 def _asset_files(folder: Path) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
+from policy_engine.sources.acknowledged import Acknowledgements
 from policy_engine.sources.declaration import (
     CapacityLimit,
     Declaration,
@@ -46,11 +47,13 @@ class Template:
         template_id: str = "",
         surroundings: Surroundings | None = None,
         existence: Unknown | None = None,
+        acknowledged: Acknowledgements | None = None,
     ) -> None:
         self.document = document
         self.id = template_id
         """Which stack of an assembly; "" for a template that is read on its own."""
         self._existence = existence
+        self._acknowledged = acknowledged or Acknowledgements()
         self.parameters = Parameters(document, given)
         self._resolver = Resolver(
             document.data,
@@ -98,8 +101,13 @@ class Template:
             fixed_name=resource.name is not None,
             existence=self.existence(logical_id, raw),
             depends_on=_depends_on(raw.get("DependsOn")),
-            ignores=tuple(_ignores(metadata, place.at("Metadata"))),
+            ignores=(*_ignores(metadata, place.at("Metadata")), *self._acknowledgements(place)),
         )
+
+    def _acknowledgements(self, place: Place) -> Iterator[Ignored]:
+        """What a CDK app acknowledged on the resource's construct, or on one around it."""
+        for finding, because in self._acknowledged.about(place.logical_id, place.construct_path):
+            yield Ignored(finding, because, place)
 
     def _is_left_out(self, raw: Mapping[str, Any]) -> bool:
         """Is there a condition on it, and is it false?"""
