@@ -112,7 +112,7 @@ class CheckResult:
             "guarantees": [_guarantee(queue.name, row) for queue in self.queues for row in queue.guarantees],
             "preemption": [_preemption(queue.name, row) for queue in self.queues for row in queue.preemptions],
             "findings": [finding.to_dict() for finding in self.findings],
-            **envelope.basis(self.choices, None),
+            **envelope.basis(self.choices, None, self.source),
         }
 
 

@@ -20,10 +20,11 @@ def head(command: str, source: Source, queue: str | None) -> dict[str, Any]:
     return {"schema": SCHEMA, "command": command, "policy": policy}
 
 
-def basis(answers: Choices, timing: Timing | None) -> dict[str, Any]:
-    """What every result ends with: what it rests on."""
+def basis(answers: Choices, timing: Timing | None, *sources: Source) -> dict[str, Any]:
+    """What every result ends with: what it rests on; ``sources``: where the policies come from."""
+    asked = any(source.is_live for source in sources)
     times = {} if timing is None else asdict(timing)
-    return {"rests_on": {"choices": choices(answers), **times, "engine": __version__, "live_service_consulted": False}}
+    return {"rests_on": {"choices": choices(answers), **times, "engine": __version__, "live_service_consulted": asked}}
 
 
 def choices(answers: Choices) -> dict[str, Any]:

@@ -9,14 +9,18 @@ from typing import Final
 from policy_engine._version import __version__
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Timing
+from policy_engine.sources import Source
 from policy_engine.workload.durations import duration_text
 
 INSTANT: Final = "without timing, stopping is instant"
 """Stands beside every timed verdict of a scenario that gives no timing (``scheduling.md``)."""
 
 
-def rests_on(choices: Choices, timing: Timing | None) -> list[tuple[str, str]]:
-    """A word and a sentence for each thing that a result rests on; ``timing`` is None where nothing ran."""
+def rests_on(choices: Choices, timing: Timing | None, *sources: Source) -> list[tuple[str, str]]:
+    """A word and a sentence for each thing that a result rests on; ``timing`` is None where nothing ran.
+
+    ``sources``: where the policies come from.
+    """
     answers = asdict(choices)
     defaults = asdict(Choices())
     chosen = {name: answer for name, answer in answers.items() if answer != defaults[name]}
@@ -27,11 +31,15 @@ def rests_on(choices: Choices, timing: Timing | None) -> list[tuple[str, str]]:
         pairs = [("choices", f"all by default: {_listed(left)}")]
     if timing is not None:
         pairs += [("stop_seconds", _stopping(timing.stop_seconds)), ("other times", _other_times(timing, timing))]
-    return [*pairs, *_ALWAYS]
+    return [*pairs, *_always(sources)]
 
 
 def rests_on_every_schedule(
-    choices: Choices, opened: Collection[str], timings: Sequence[Timing], default_priority: tuple[int, int]
+    choices: Choices,
+    opened: Collection[str],
+    timings: Sequence[Timing],
+    default_priority: tuple[int, int],
+    *sources: Source,
 ) -> list[tuple[str, str]]:
     """The same of a verdict over every schedule.
 
@@ -40,6 +48,7 @@ def rests_on_every_schedule(
         opened: the choices that are answered in every way.
         timings: with the ends of each time that is a range.
         default_priority: the least and the most that it may be.
+        sources: where the policies come from.
     """
     fixed = {name: answer for name, answer in asdict(choices).items() if name not in opened}
     if default_priority[0] != default_priority[1]:
@@ -49,7 +58,7 @@ def rests_on_every_schedule(
     stopping = _stopping(most.stop_seconds)
     if least.stop_seconds != most.stop_seconds:
         stopping = f"{_span(least.stop_seconds, most.stop_seconds)}, from a preemption to the release of its capacity"
-    return [*pairs, ("stop_seconds", stopping), ("other times", _other_times(least, most)), *_ALWAYS]
+    return [*pairs, ("stop_seconds", stopping), ("other times", _other_times(least, most)), *_always(sources)]
 
 
 def _listed(answers: Mapping[str, object]) -> str:
@@ -76,7 +85,10 @@ def _span(least: float, most: float) -> str:
     return f"{duration_text(least)} to {duration_text(most)}"
 
 
-_ALWAYS: Final = (
-    ("engine", f"policy-engine {__version__}"),
-    ("AWS", "the live service was not consulted; the rules are those that AWS documents"),
-)
+def _always(sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """What stands at the end of every report."""
+    asked = "was asked for the policy alone" if any(source.is_live for source in sources) else "was not consulted"
+    return [
+        ("engine", f"policy-engine {__version__}"),
+        ("AWS", f"the live service {asked}; the rules are those that AWS documents"),
+    ]

@@ -97,7 +97,7 @@ class CheckReport:
             verdict=Badge(self.result.verdict(self.fail_on), Tone.BAD if failed else Tone.GOOD),
             sources=[("policy", self.source.description)],
             sections=[*sections, Section("findings", "Findings", [found])],
-            rests_on=rests_on(self.result.choices, None),
+            rests_on=rests_on(self.result.choices, None, self.source),
         )
 
     def _title(self, queue: CheckedQueue) -> str:
@@ -113,7 +113,7 @@ class CheckReport:
         """A test case for each finding; one that passes where there is none."""
         cases = [self._case(finding) for finding in self.result.findings]
         none = Case("no findings", Outcome.PASSED, f"checked {', '.join(queue.name for queue in self.result.queues)}")
-        properties = [("policy", self.source.description), *rests_on(self.result.choices, None)]
+        properties = [("policy", self.source.description), *rests_on(self.result.choices, None, self.source)]
         return [Suite(self.source.name, cases or [none], properties)]
 
     def _case(self, finding: Finding) -> Case:

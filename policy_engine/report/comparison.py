@@ -199,7 +199,7 @@ def _rests_on(found: Comparison) -> list[tuple[str, str]]:
     return [
         ("guarantees", "in closed form; what a share's jobs meet depends on what the others do"),
         ("witnesses", _WITNESSES),
-        *rests_on(found.choices, timing),
+        *rests_on(found.choices, timing, found.old_source, found.new_source),
     ]
 
 

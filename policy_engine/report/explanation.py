@@ -85,7 +85,7 @@ class ExplanationReport:
     def _page(self, sections: Sequence[Section]) -> Page:
         told, run = self.explanation, self.explanation.run
         queue = f", queue {run.policy.queue}" if run.policy.queue else ""
-        first, *others = rests_on(run.choices, run.workload.timing)
+        first, *others = rests_on(run.choices, run.workload.timing, self.source)
         return Page(
             command="explain",
             title=f"{told.job} at {self._when()}: {told.last.message}",
@@ -151,13 +151,13 @@ class ExplanationReport:
             "answer": told.last.message,
             "depends_on": told.rests_on,
             "chapters": [_chapter_data(chapter) for chapter in told.chapters],
-            **json.basis(run.choices, run.workload.timing),
+            **json.basis(run.choices, run.workload.timing, self.source),
         }
 
     def suites(self) -> list[Suite]:
         """A suite without test cases: nothing was tested."""
         run = self.explanation.run
-        properties = [("policy", self.source.description), *rests_on(run.choices, run.workload.timing)]
+        properties = [("policy", self.source.description), *rests_on(run.choices, run.workload.timing, self.source)]
         return [Suite(self.scenario, [], properties)]
 
     def findings(self) -> list[Result]:

@@ -104,7 +104,9 @@ class ProofReport:
 
     def _basis(self) -> list[tuple[str, str]]:
         priority = self.choices.default_priority
-        return rests_on_every_schedule(self.choices, self.open_choices, [self.timing], (priority, priority))
+        return rests_on_every_schedule(
+            self.choices, self.open_choices, [self.timing], (priority, priority), self.source
+        )
 
     # --- for machines ----------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class ProofReport:
                 "priorities": self.workloads.priorities,
             },
             "expectations": [expectation_data(self.judged, instant=False)],
-            **json.basis(self.choices, self.timing),
+            **json.basis(self.choices, self.timing, self.source),
         }
 
     def suites(self) -> list[Suite]:

@@ -92,7 +92,7 @@ class ReplayReport:
             sources=[("policy", self.source.description + queue), ("history", _described(self.replayed))],
             sections=sections,
             lead=sum(1 for section in sections if section.ident in LEAD),
-            rests_on=[*options, *rests_on(result.options.choices, result.options.timing)],
+            rests_on=[*options, *rests_on(result.options.choices, result.options.timing, self.source)],
         )
 
     # --- for machines ----------------------------------------------------------------------------

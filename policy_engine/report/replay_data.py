@@ -39,7 +39,7 @@ def data(source: Source, queue: str | None, replayed: Replayed) -> json.Data:
         "shaken": None if replayed.shaken is None else _shaken(replayed.shaken, measures),
         "costs": None if replayed.costs is None else _costs(replayed.costs),
         "jobs": json.Rows(job_texts(result.run, result.lives)),
-        **json.basis(result.options.choices, result.options.timing),
+        **json.basis(result.options.choices, result.options.timing, source),
     }
 
 

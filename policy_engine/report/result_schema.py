@@ -280,7 +280,7 @@ def _rests_on() -> Schema:
             "choices": {"$ref": "#/$defs/choices"},
             **times,
             "engine": {"type": "string", "description": "Version of policy-engine."},
-            "live_service_consulted": {"const": False},
+            "live_service_consulted": {"type": "boolean"},
         },
         "Times in seconds; they are left out where nothing was run.",
     )

@@ -59,7 +59,7 @@ class SimulationReport:
             verdict=Badge("ran"),
             sources=[("policy", self.source.description + queue), ("scenario", self.scenario)],
             sections=sections,
-            rests_on=rests_on(run.choices, run.workload.timing),
+            rests_on=rests_on(run.choices, run.workload.timing, self.source),
         )
 
     # --- for machines ----------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class SimulationReport:
             "verdict": None,
             "expectations": [],
             **runs.data(run),
-            **json.basis(run.choices, run.workload.timing),
+            **json.basis(run.choices, run.workload.timing, self.source),
         }
 
     def suites(self) -> list[Suite]:
@@ -83,7 +83,10 @@ class SimulationReport:
             Suite(
                 self.scenario,
                 [],
-                [("policy", self.source.description), *rests_on(self.run.choices, self.run.workload.timing)],
+                [
+                    ("policy", self.source.description),
+                    *rests_on(self.run.choices, self.run.workload.timing, self.source),
+                ],
             )
         ]
 

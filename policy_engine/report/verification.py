@@ -146,7 +146,7 @@ class VerificationReport:
 
     def _basis(self) -> list[tuple[str, str]]:
         """What all rest on; where scenarios differ, each line says which it is about."""
-        bases = [_basis(one.verification) for one in self.verified]
+        bases = [_basis(one) for one in self.verified]
         if all(basis == bases[0] for basis in bases):
             return bases[0]
         return [
@@ -212,13 +212,13 @@ def _sources(one: Verified) -> list[tuple[str, str]]:
     return [("policy", one.source.description + named), ("scenario", one.scenario)]
 
 
-def _basis(verification: Verification) -> list[tuple[str, str]]:
-    run = verification.run
+def _basis(one: Verified) -> list[tuple[str, str]]:
+    verification, run = one.verification, one.verification.run
     if verification.open_choices is not None:
         scenario = verification.scenario
         timings, priority = scenario.timings(), scenario.default_priority
-        return rests_on_every_schedule(run.choices, verification.open_choices, timings, priority)
-    first, *others = rests_on(run.choices, run.workload.timing)
+        return rests_on_every_schedule(run.choices, verification.open_choices, timings, priority, one.source)
+    first, *others = rests_on(run.choices, run.workload.timing, one.source)
     return [first, ("sensitivity", _sensitivity(verification.verdicts)), *others]
 
 
@@ -331,7 +331,7 @@ def _data(one: Verified) -> dict[str, Any]:
         "verdict": verification.verdict,
         "expectations": [expectation_data(verdict, instant) for verdict, instant in one.judged()],
         **runs.data(run),
-        **json.basis(run.choices, run.workload.timing),
+        **json.basis(run.choices, run.workload.timing, one.source),
     }
 
 
