@@ -62,19 +62,21 @@ def test_cdk_synth(tmp_path: Path) -> None:
     assert "AWS::CDK::Metadata" not in kinds
 
 
-def synthesise(stage: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def synthesise(stage: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """The app as the CDK command starts it for `-c stage=`, without the command and its second."""
-    context = json.dumps(CDK_JSON["context"] | {"stage": stage})
+    context = json.dumps(CDK_JSON["context"] | {"stage": stage} | more)
     environment = os.environ | {"CDK_OUTDIR": str(folder), "CDK_CONTEXT_JSON": context}
     return subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("stage", ["dev", "prod"])
-def test_a_stage_is_a_stack_of_its_own(stage: str, tmp_path: Path) -> None:
-    done = synthesise(stage, tmp_path)
+@pytest.mark.parametrize(("stage", "more"), [("dev", {"bootstrap": "false"}), ("prod", {})])
+def test_a_stage_is_a_stack_of_its_own(stage: str, more: dict[str, str], tmp_path: Path) -> None:
+    done = synthesise(stage, tmp_path, **more)
 
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.glob("*.template.json")] == [f"QuotaTraining-{stage}.template.json"]
+    [template] = tmp_path.glob("*.template.json")
+    assert template.name == f"QuotaTraining-{stage}.template.json"
+    assert ("BootstrapVersion" in template.read_text()) is (not more)
 
 
 def test_an_unknown_stage_is_one_line(tmp_path: Path) -> None:
