@@ -15,8 +15,9 @@ from policy_engine.comparison.workloads import Effect, Side, effects, side
 from policy_engine.expectations import Answer, judge_one
 from policy_engine.exploration.counterexample import Counterexample
 from policy_engine.outcome import JobOutcome
+from policy_engine.outcome.drawing import DrawnStep, drawing
 from policy_engine.policy import Policy, State
-from policy_engine.proving.showing import drawn, scenario_data, scenario_text
+from policy_engine.proving.showing import scenario_data, scenario_text
 from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Timing, Workload
@@ -58,24 +59,11 @@ class Witness:
     text: str
     """The same as YAML."""
 
-    def drawing(self, *, old: bool) -> tuple[str, ...]:
-        """Line by line what happens under one of the policies, and the instances of each share just after it."""
+    def drawing(self, *, old: bool) -> tuple[DrawnStep, ...]:
+        """What happens under one of the policies step by step, on the instance types of the jobs."""
         run = (self.old if old else self.new).run
-        return tuple(drawn(Counterexample(_part(run.policy, self.workload), run.workload, run.choices, (), run)))
-
-
-_MOST_DRAWN: Final = 8
-"""Shares of a drawing; of more, those that have jobs."""
-
-
-def _part(policy: Policy, workload: Workload) -> Policy:
-    """What of the policy there is to see: the instance types of the jobs, and the shares that have any of them."""
-    seen = _only(policy, {unit for job in workload.jobs for unit in job.demand})
-    shares = {name: share for name, share in seen.shares.items() if share.capacity_limits}
-    if len(shares) > _MOST_DRAWN:
-        busy = {job.share for job in workload.jobs}
-        shares = {name: share for name, share in shares.items() if name in busy}
-    return seen.model_copy(update={"shares": shares})
+        units = {unit for job in self.workload.jobs for unit in job.demand}
+        return drawing(replace(run, policy=_only(run.policy, units)))
 
 
 def _only(policy: Policy, units: Collection[str]) -> Policy:
@@ -202,7 +190,7 @@ class Search:
         seen: set[tuple[_Piece, ...]] = set()
         left = self.most
         for fills in _fills(share, unit, levels, capacities):
-            for mine, fill in product(own, fills):
+            for fill, mine in product(fills, own):
                 for pieces in ((*fill, *mine), (*mine, *fill)):
                     if pieces not in seen:
                         seen.add(pieces)
@@ -273,18 +261,24 @@ def _fills(
 ) -> Iterator[list[tuple[_Piece, ...]]]:
     """What other shares may run, the plainest first.
 
-    Nothing; all of them, to their limits or as far as they can reach; one of them; all as long as the environment has
-    room; all but one.
+    Nothing; one of them, to its limit or as far as it can reach; all of them; all as long as the environment has room;
+    all but one. Of many shares all come before each, which would be too many to try.
     """
     limits = {name: _steps(name, unit, level.limits) for name, level in levels.items() if name != share}
     reach = {name: _steps(name, unit, level.reach) for name, level in levels.items() if name != share}
-    yield [(), _together(limits), _together(reach)]
-    yield [pieces for name in limits for pieces in (limits[name], reach[name])]
+    yield [()]
+    each = [pieces for name in limits for pieces in (limits[name], reach[name])]
+    every = [_together(limits), _together(reach)]
+    yield from (each, every) if len(limits) <= _FEW else (every, each)
     most = [(name, levels[name].limits[1]) for name in limits]
     rotated = [[*most[n:], *most[:n]] for n in range(len(most))]
     yield [_filled(unit, shares, capacity) for capacity in dict.fromkeys(capacities) for shares in rotated]
     others = {name: _together({other: limits[other] for other in limits if other != name}) for name in limits}
     yield [pieces for name, rest in others.items() for pieces in (rest, (*reach[name], *rest))]
+
+
+_FEW: Final = 6
+"""Other shares of which each is tried before all together."""
 
 
 def _together(jobs: Mapping[str, tuple[_Piece, ...]]) -> tuple[_Piece, ...]:

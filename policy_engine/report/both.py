@@ -7,8 +7,8 @@ from typing import Final
 
 from policy_engine.report.story import Story
 
-BEFORE: Final = "Before"
-AFTER: Final = "After"
+OLD: Final = "Old"
+NEW: Final = "New"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from policy_engine.report.blocks import (
     Column,
     Columns,
     Details,
+    Drawing,
     Group,
     Lines,
     Listing,
@@ -42,7 +43,7 @@ from policy_engine.report.blocks import (
     Text,
     Tone,
 )
-from policy_engine.report.both import AFTER, BEFORE, Both
+from policy_engine.report.both import NEW, OLD, Both
 from policy_engine.report.times import instance_time, rough
 from policy_engine.report.verification import badge
 from policy_engine.report.wording import plural
@@ -362,7 +363,7 @@ def _scenario(run: ScenarioComparison, *, narrow: bool) -> Iterator[Block]:
         )
     if run.judged:
         yield Table(
-            "Expectations", _columns("Expectation", BEFORE, AFTER, "After the change"), list(_judged(run.judged))
+            "Expectations", _columns("Expectation", OLD, NEW, "Under the new policy"), list(_judged(run.judged))
         )
     changed = run.changed
     if not changed:
@@ -373,9 +374,9 @@ def _scenario(run: ScenarioComparison, *, narrow: bool) -> Iterator[Block]:
     caption = f"{len(changed):,} of {plural(len(run.effects), 'job')} fare otherwise{left}"
     rows = [_effect(effect, narrow=narrow) for effect in shown]
     if narrow:
-        yield Table(caption, _columns("Job", "Share", BEFORE, AFTER), rows)
+        yield Table(caption, _columns("Job", "Share", OLD, NEW), rows)
     else:
-        yield Table(caption, _columns("Job", "Share", "For it", BEFORE, AFTER), rows)
+        yield Table(caption, _columns("Job", "Share", "For it", OLD, NEW), rows)
 
 
 def _judged(judged: Sequence[Judged]) -> Iterator[tuple[Cell, ...]]:
@@ -454,7 +455,7 @@ def _replay(replay: ReplayComparison) -> Iterator[Block]:
             for share in replay.shares
         ]
         if any(row[1] != row[2] for row in rows):
-            yield Table(title, _columns("Share", f"#{BEFORE}", f"#{AFTER}", "#Difference"), rows)
+            yield Table(title, _columns("Share", f"#{OLD}", f"#{NEW}", "#Difference"), rows)
         else:
             yield Text(f"{title}: the same for every share.")
     rows = [
@@ -464,7 +465,7 @@ def _replay(replay: ReplayComparison) -> Iterator[Block]:
     ]
     if rows:
         caption = "Jobs that could not run: too large, or no such share or instance type"
-        yield Table(caption, _columns("Share", f"#{BEFORE}", f"#{AFTER}", "#Difference"), rows)
+        yield Table(caption, _columns("Share", f"#{OLD}", f"#{NEW}", "#Difference"), rows)
     yield Text("One replay is one accident: with replay --shake each policy shows how far such figures move by chance.")
 
 
@@ -493,14 +494,12 @@ def _witnesses(shares: Sequence[ComparedShare], *, narrow: bool, folded: bool) -
 def _witness(witness: Witness, *, narrow: bool) -> Iterator[Block]:
     for effect in witness.losses:
         yield Text(f"{told(effect)}.")
-    drawings = [
-        Listing(f"{title}: what happens, and the instances of each share", witness.drawing(old=title == BEFORE))
-        for title in (BEFORE, AFTER)
-    ]
     if narrow:
         yield Listing("The jobs", [_job(effect) for effect in witness.effects])
     else:
-        yield Columns([(listing.caption, [Listing("", listing.lines)]) for listing in drawings])
+        caption = "What happens, and the instances of each share before and after it"
+        sides = [(f"{side} policy", Drawing(caption, witness.drawing(old=side == OLD))) for side in (OLD, NEW)]
+        yield Columns([(title, [drawn]) for title, drawn in sides])
         yield Details("The scenario file", [Listing("", witness.text.splitlines())])
 
 

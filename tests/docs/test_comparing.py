@@ -79,7 +79,7 @@ def test_without_lending_the_walkthrough_has_nothing_to_take_back(
     (command,) = [command for command in COMMANDS if "walkthrough" in command]
     shown = run(command).stdout
     assert re.search(r"qs1_job_med +QS1 +starts at 0s +never starts", shown)
-    assert re.search(r"QS1 runs on its own instance +holds +fails", shown)
+    assert re.search(r"QS1 runs on its own instance and +holds +fails", shown)
 
 
 def test_the_python_prints_words_and_witnesses(

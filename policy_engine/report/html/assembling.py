@@ -8,7 +8,7 @@ from typing import Final
 
 from policy_engine.report import tables
 from policy_engine.report.blocks import Block, Details, Group, Page, Section
-from policy_engine.report.both import AFTER, BEFORE, Both
+from policy_engine.report.both import NEW, OLD, Both
 from policy_engine.report.check import promises
 from policy_engine.report.html.beside import beside
 from policy_engine.report.html.lanes import lanes
@@ -52,7 +52,7 @@ def _parts(story: Story) -> Iterator[Group]:
 
 
 def _both_policies(both: Both) -> Iterator[Details]:
-    for title, story in ((BEFORE, both.old), (AFTER, both.new)):
+    for title, story in ((OLD, both.old), (NEW, both.new)):
         yield Details(title, list(promises(story.run.policy, story.run.choices)))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from policy_engine.outcome import JobOutcome
 from policy_engine.report import tables
 from policy_engine.report.blocks import Block, Columns, Details, Group, Lane, Text
-from policy_engine.report.both import AFTER, BEFORE, Both
+from policy_engine.report.both import NEW, OLD, Both
 from policy_engine.report.html.lanes import Drawing, legends, time_axis
 from policy_engine.report.story import Story
 from policy_engine.report.times import TimeAxis
@@ -42,7 +42,7 @@ def beside(both: Both) -> Iterator[Block]:
             for drawing, jobs in pairs
         ]
         yield _columns(share, lanes)
-    for title, story in ((BEFORE, both.old), (AFTER, both.new)):
+    for title, story in ((OLD, both.old), (NEW, both.new)):
         yield Details(f"{title}: jobs, shares, preemptions, events", list(_tables(story)))
 
 
@@ -64,7 +64,7 @@ def _telling(both: Both) -> list[list[JobOutcome]]:
 
 
 def _columns(title: str, sides: list[list[Block]]) -> Group:
-    return Group(title, [Columns(list(zip((BEFORE, AFTER), sides, strict=True)))])
+    return Group(title, [Columns(list(zip((OLD, NEW), sides, strict=True)))])
 
 
 def _open(lane: Lane) -> list[Block]:

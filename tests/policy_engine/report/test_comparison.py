@@ -232,9 +232,9 @@ def test_the_page_has_old_beside_new(tmp_path: Path) -> None:
     sources = source(policy(a=share(), b=share()), tmp_path, "a.json"), source(policy(b=share(1)), tmp_path, "b.json")
     page = publishing.html(ComparisonReport(compare_sources(*sources, Asked(scenario=scenario, held=scenario))))
     columns = re.findall(r'<div class="columns">\s*<div>\s*<h4>(.*?)</h4>', page)
-    assert columns.count("Before") == 2 * 3, "the scenario and what is held: the queue and two shares each"
+    assert columns.count("Old") == 2 * 3, "the scenario and what is held: the queue and two shares each"
     assert page.count("There is no such share.") == 1, "a is gone; what is held is run under what was"
-    assert sum(title.startswith("Before: what happens") for title in columns) == 2, "the witnesses"
+    assert sum(title == "Old policy" for title in columns) == 2, "the witnesses"
     assert 'id="policies"' in page
     idents = re.findall(r'id="([^"]+)"', page)
     assert len(idents) == len(set(idents))
