@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from policy_engine.endpoint.account import Account
+from policy_engine.endpoint.errors import ClientError
 from policy_engine.endpoint.operations import OPERATIONS
 from policy_engine.endpoint.operations.job_queues import TERMINATE, TYPE
 from policy_engine.endpoint.resources import Answer
@@ -18,6 +19,8 @@ QUEUE: Final = "quota-queue"
 def declare(account: Account, policy: Policy) -> None:
     """Create the policy's queue with all that belongs to it. Raises ClientError."""
     queue = policy.queue or QUEUE
+    if queue in account.queues:
+        raise ClientError(f"job queue {queue} exists already; of several policies each needs a queue of its own name")
     environment, scheduling = f"{queue}-environment"[:128], f"{queue}-policy"[:128]
 
     def do(operation: str, **request: Any) -> Answer:

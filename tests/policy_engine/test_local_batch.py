@@ -204,7 +204,7 @@ def test_what_is_wrong_with_them(batch: LocalBatch) -> None:
     with pytest.raises(InputError, match=r"nope\.yaml: no such file"):
         LocalBatch("nope.yaml")
     batch.client().describe_job_queues()
-    with pytest.raises(InputError, match="training: Object already exists"):
+    with pytest.raises(InputError, match="training: job queue training exists already"):
         batch.load("policy.yaml")
     with pytest.raises(InputError, match="no queue 'other'"):
         batch.load("policy.yaml", queue="other")

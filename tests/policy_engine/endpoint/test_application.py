@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from policy_engine.endpoint import Pace
+from policy_engine.endpoint import ClientError, Pace
 from policy_engine.endpoint.application import MAX_BODY
 from policy_engine.policy import Policy
 from tests.policy_engine.endpoint.calling import ARN, QUEUE, WALKTHROUGH, Caller
@@ -197,7 +197,7 @@ def test_reset_gives_other_ids_but_where_a_seed_is_given() -> None:
 def test_a_policy_that_is_declared_twice_is_refused() -> None:
     call = Caller()
     call.endpoint.account()
-    with pytest.raises(Exception, match="Object already exists"):
+    with pytest.raises(ClientError, match="job queue training exists already"):
         call.endpoint.declare(WALKTHROUGH)
     call.endpoint.declare(WALKTHROUGH.model_copy(update={"queue": "another"}))
     assert call.listed() == []
