@@ -39,9 +39,11 @@ def run(command: Sequence[str | Path], variables: dict[str, str], folder: Path) 
     return done.stdout
 
 
-def run_flow(script: str, variables: dict[str, str], folder: Path, python: str | Path = sys.executable) -> str:
+def run_flow(
+    script: str, variables: dict[str, str], folder: Path, python: str | Path = sys.executable, *arguments: str
+) -> str:
     """What the script beside this one prints, run by that Python."""
-    return run([python, HERE / script], variables, folder)
+    return run([python, HERE / script, *arguments], variables, folder)
 
 
 def hosts(log: Path) -> set[str]:

@@ -77,6 +77,8 @@ def test_batch_is_ours_and_the_rest_is_motos(aws: Services) -> None:
     assert aws("iam").list_roles()["Roles"] == []
     assert aws("cloudformation").describe_stacks()["Stacks"] == []
     assert json.loads(post(aws, "/_sim/advance", {"seconds": 60}))["seconds"] == 60
+    unsigned = json.loads(post(aws, "/v1/describejobqueues", {}))
+    assert [queue["jobQueueName"] for queue in unsigned["jobQueues"]] == [QUEUE]
 
 
 def test_objects_of_any_usual_size(aws: Services) -> None:
