@@ -10,7 +10,7 @@ C6 ``unusable`` and C10 ``no``. C7, C12 and C16 are those that are given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -73,9 +73,7 @@ class MostEvicted:
     as a whole, and the last victim may be far larger than what is still missing. Every minimal legal set counts (C8),
     not only the one that the default picks.
 
-    Equal to what an exhaustive search finds, with one exception: where the limits sum to more than the environment
-    holds, several borrowers of different sizes compete for what is left, and ``across_shares`` may be an instance or
-    two above what can happen, never below.
+    Equal to what an exhaustive search finds.
     """
 
     across_shares: int
@@ -223,18 +221,35 @@ class _OnUnit:
     def _across(self, owner: str) -> int:
         """Victims of other shares alone: one job, or one of each of several shares.
 
-        With several, all but the smallest must fall short of what is needed, which is never more than ``short``.
         Several jobs of one share do no more than one job of the same size.
         """
-        sizes = sorted((self.reachable[name] for name in self.borrowers(owner)), reverse=True)
+        low = max(self.reachable[name] for name in self.borrowers(owner))
+        high = self.usable - max(0, sum(self.kept.values()) - self.overcommitted)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._several_hold(owner, middle):
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _several_hold(self, owner: str, instances: int) -> bool:
+        """Can jobs of several shares hold so many instances and all have to stop for one arrival?
+
+        All but the smallest fall short of what is needed, which is at most one more than ``short``. So each holds at
+        least ``least``, its share is over its limit with it, and together these shares use no more than there is.
+        """
         short = self._most_missing(owner) - 1
+        least = max(1, instances - short)
         room = self.usable - max(0, sum(self.kept.values()) - self.overcommitted)
-        most = sizes[0]
-        for count in range(2, len(sizes) + 1):
-            smallest = min(sizes[count - 1], short // (count - 1))
-            if smallest > 0:
-                most = max(most, min(smallest + short, sum(sizes[:count]), room))
-        return most
+        most: dict[int, dict[int, int]] = {0: {0: 0}}
+        """Number of shares to what they use at least, to the most that jobs of theirs can hold."""
+        for name in self.borrowers(owner):
+            reachable = self.reachable[name]
+            if reachable >= least:
+                most = _with_share(most, max(least, self.limit[name] + 1), reachable, room)
+        several = range(2, instances // least + 1)
+        return any(held >= instances for count in several for held in most.get(count, {}).values())
 
     def _most_missing(self, owner: str) -> int:
         """The most instances that the owner can lack for a job as large as its limit."""
@@ -244,3 +259,28 @@ class _OnUnit:
         if owner in self.kept:
             left = max(left, self.guaranteed(owner))
         return limit - min(limit, left)
+
+
+def _with_share(
+    most: Mapping[int, Mapping[int, int]], uses: int, reachable: int, room: int
+) -> dict[int, dict[int, int]]:
+    """What sets of shares use at least and hold at most, with one more share in some of them.
+
+    Of two sets of as many shares, one that uses no less and holds no more is left out.
+    """
+    found = {count: dict(sets) for count, sets in most.items()}
+    for count, sets in most.items():
+        larger = found.setdefault(count + 1, {})
+        for used, held in sets.items():
+            if used + uses <= room:
+                larger[used + uses] = max(held + reachable, larger.get(used + uses, 0))
+    return {count: _best(sets) for count, sets in found.items() if sets}
+
+
+def _best(sets: Mapping[int, int]) -> dict[int, int]:
+    best: dict[int, int] = {}
+    most = -1
+    for used, held in sorted(sets.items()):
+        if held > most:
+            best[used] = most = held
+    return best

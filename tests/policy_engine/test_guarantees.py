@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy_engine.expectations import Answer
 from policy_engine.guarantees import Guarantee, Kind, MostEvicted, Preemption, guarantees, preemptions
 from policy_engine.policy import Policy
+from policy_engine.running import prove
 from policy_engine.scheduler.bounds import Bounds, Rule
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Timing
@@ -286,6 +288,21 @@ def test_the_formulas_equal_everything_that_can_happen(seed: int) -> None:
     assert_equal_to_everything_that_can_happen(small_policy(seeded(seed)))
 
 
+@pytest.mark.parametrize(
+    ("capacity", "shares"),
+    [
+        (5, [(2, 50), (3, 100), (1, 0), (2, 50)]),
+        (5, [(4, 100), (2, 100), (2, 100)]),
+    ],
+)
+def test_the_formulas_equal_everything_where_borrowers_compete_for_too_little(
+    capacity: int, shares: list[tuple[int, int]]
+) -> None:
+    """Two shares cannot both be over their limits."""
+    listed = {f"s{n}": share(limit, "LEND_AND_BORROW", borrow) for n, (limit, borrow) in enumerate(shares)}
+    assert_equal_to_everything_that_can_happen(policy(capacity, **listed))
+
+
 def test_the_formulas_equal_everything_where_several_shares_lose_at_once() -> None:
     declared = policy(
         6,
@@ -335,3 +352,47 @@ def test_trying_agrees_with_the_slow_scheduler_about_legal_sets() -> None:
             by_trying = sorted(sorted(victims) for victims in queue.minimal_legal_sets(state, index, count))
             assert by_trying == by_world
             compared += bool(by_trying)
+
+
+# --- against every schedule --------------------------------------------------------------------------
+
+
+def without_overcommitment(seed: int) -> Policy:
+    """A small policy on which every owner's limit is guaranteed."""
+    draw = seeded(seed)
+    while True:
+        declared = small_policy(draw)
+        if declared.sum_of_limits(U) <= min(3, declared.capacity(U)):
+            return declared
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_owners_get_their_capacity_back_in_just_that_time(seed: int) -> None:
+    """Over every workload of three jobs it is enough, and one second less is not."""
+    declared = without_overcommitment(seed)
+    sizes = range(1, declared.sum_of_limits(U) + 1)
+    longest = max(g.reclaim_seconds(20) for g in guarantees(declared))
+    within = {seconds: owners_reclaim(declared, seconds, sizes) for seconds in (longest, longest - 1) if seconds >= 0}
+    assert within == {longest: Answer.HOLDS} | ({longest - 1: Answer.FAILS} if longest else {}), declared.document()
+
+
+def owners_reclaim(declared: Policy, within: float, sizes: range) -> Answer:
+    opened = ["share_order", "idle_assignment", "victims", "reclaim_or_in_share"]
+    return prove(declared, f"owner_reclaims={within:g}s", jobs=3, sizes=sizes, stop_seconds=20.0, open=opened).verdict
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_share_lends_is_what_a_greedy_one_gets_of_it(seed: int) -> None:
+    """While all others keep what is theirs, and the share itself is idle."""
+    declared = small_policy(seeded(seed))
+    for g in guarantees(declared):
+        kept = {"strategy": "RESERVE", "borrow_limit": None}
+        others = {
+            name: other.model_dump() | (kept if name != g.share else {}) for name, other in declared.shares.items()
+        }
+        total = declared.sum_of_limits(U) + 1
+        greedy = policy(total, **others, greedy=share(1, "LEND_AND_BORROW"))
+        states = Queue(greedy).states()
+        at = list(greedy.shares).index(g.share)
+        most = max(sum(state[-1]) for state in states if not state[at])
+        assert most == 1 + g.lendable, declared.document()
