@@ -50,7 +50,7 @@ def ask(policy: Policy, history: History, asked: Asked, progress: Progress | Non
     steps = _Steps(asked.runs, progress)
     result = replay(policy, history, asked.options, watch=steps.watch(history))
     steps.tell()
-    baselines = compare_with_baselines(result, steps.tell) if asked.baselines else ()
+    baselines = compare_with_baselines(result, steps.tell, asked.prices) if asked.baselines else ()
     shaken = None
     if asked.shakes:
         shaken = shake(

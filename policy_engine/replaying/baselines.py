@@ -10,6 +10,7 @@ from typing import Final
 
 from policy_engine.outcome.measures import JobMeasures, Measures, team_measures
 from policy_engine.policy import Policy, Share, SharingStrategy
+from policy_engine.replaying.prices import Costs, Prices, costs
 from policy_engine.replaying.replay import ReplayOptions, ReplayResult, replay
 from policy_engine.workload.history import History
 
@@ -35,6 +36,8 @@ class Compared:
     result: ReplayResult
     teams: tuple[str, ...]
     """The team of each job that was run."""
+    costs: Costs | None = None
+    """In money, where there are prices."""
 
     @cached_property
     def measures(self) -> Measures:
@@ -55,13 +58,18 @@ class Compared:
 AS_IT_IS: Final = "as it is"
 
 
-def compare_with_baselines(result: ReplayResult, tell: Callable[[], None] | None = None) -> tuple[Compared, ...]:
-    """The result between its baselines: hard partitions, as it is, open queue. ``tell`` is called after each run."""
+def compare_with_baselines(
+    result: ReplayResult, tell: Callable[[], None] | None = None, prices: Prices | None = None
+) -> tuple[Compared, ...]:
+    """The result between its baselines: hard partitions, as it is, open queue. ``tell`` is called after each run.
+
+    ``prices`` are those of an hour of an instance, for ``Compared.costs``.
+    """
     found = []
     for name, policy, history, options in _variants(result):
         replayed = result if name == AS_IT_IS else replay(policy, history, options)
         teams = tuple(result.history.jobs[number].share for number in replayed.fitted.numbers)
-        found.append(Compared(name, replayed, teams))
+        found.append(Compared(name, replayed, teams, None if prices is None else costs(replayed.measures, prices)))
         if tell is not None and replayed is not result:
             tell()
     return tuple(found)

@@ -361,6 +361,10 @@ def _baselines(baselines: Sequence[Compared]) -> Iterator[Block]:
         ("Preemptions", [f"{compared.measures.preemptions:,}" for compared in baselines]),
         ("Work lost", [_hours(compared.measures.lost.instance_seconds) for compared in baselines]),
     ]
+    priced = [compared.costs for compared in baselines if compared.costs is not None]
+    if priced:
+        lines.append(("Idle, in money", [f"{cost.idle:,.2f}" for cost in priced]))
+        lines.append(("Work lost, in money", [f"{cost.queue.lost:,.2f}" for cost in priced]))
     rows: list[tuple[Cell, ...]] = [(word, *cells) for word, cells in lines]
     yield _table("The same jobs three times", columns, rows)
     teams = list(dict.fromkeys(team for compared in baselines for team in compared.of_team))

@@ -127,6 +127,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "utilization": measures.utilization,
         "borrowed_instance_seconds": measures.borrowed_instance_seconds,
         "lost_instance_seconds": measures.lost.instance_seconds,
+        "costs": None if compared.costs is None else _costs(compared.costs),
         "teams": [{"name": team, **asdict(jobs)} for team, jobs in compared.of_team.items()],
     }
 

@@ -233,7 +233,8 @@ def _never_run() -> Schema:
 def _baselines() -> Schema:
     team = {"name": _TEXT, **_jobs()}
     seconds = dict.fromkeys(("borrowed_instance_seconds", "lost_instance_seconds"), _SECONDS)
-    properties = {"name": _TEXT, **_jobs(), "never_run": _COUNT, "utilization": _PART, **seconds, "teams": _list(team)}
+    properties = {"name": _TEXT, **_jobs(), "never_run": _COUNT, "utilization": _PART, **seconds}
+    properties |= {"costs": _costs(), "teams": _list(team)}
     return _or_null(_list(properties, "The same jobs under another policy."))
 
 

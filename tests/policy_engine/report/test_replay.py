@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -76,6 +77,8 @@ def test_what_was_asked_is_in_the_result(source: Source, everything: Replayed) -
         ("nobody", 1, True)
     ]
     assert [row["name"] for row in data["baselines"]] == ["hard partitions", "as it is", "open queue"]
+    assert data["baselines"][1]["costs"] == data["costs"]
+    assert data["baselines"][2]["costs"]["queue"]["lost"] == 0  # nothing is preempted in an open queue
     assert data["shaken"]["replays"] == 2
     assert data["costs"]["queue"]["busy"] == pytest.approx(sum(share["busy"] for share in data["costs"]["shares"]))
     assert data["fidelity"]["jobs"] > 0
@@ -179,6 +182,13 @@ def test_rows_of_harmful_names_are_read_back_as_text(tmp_path: Path) -> None:
 
 
 # --- for people --------------------------------------------------------------------------------------
+
+
+def test_the_baselines_are_in_money_too_where_there_are_prices(source: Source, everything: Replayed) -> None:
+    told = shown(source, everything)
+    assert re.search(r"^Work lost, in money +[\d,.]+ +[\d,.]+ +0\.00$", told, re.MULTILINE)
+    unpriced = replace(everything, baselines=tuple(replace(one, costs=None) for one in everything.baselines))
+    assert "in money" not in shown(source, replace(unpriced, costs=None))
 
 
 def test_the_most_frequent_pairs_are_shown_and_the_rest_is_folded_away(source: Source, everything: Replayed) -> None:
