@@ -73,7 +73,7 @@ def compare(
 
     \b
     Example:
-      policy-engine compare examples/teams.yaml examples/teams_changed.yaml --intends tests
+      policy-engine compare examples/teams.yaml examples/teams_changed.yaml --intends vision,research
       policy-engine compare released.template.json cdk.out examples/history.csv --fail-on destructive
       policy-engine compare queue:gpu-training cdk.out --now
     """  # noqa: D301

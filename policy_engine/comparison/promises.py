@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from policy_engine.guarantees import Guarantee, guarantees
-from policy_engine.policy import UNLIMITED, Policy, State
+from policy_engine.policy import Policy, State
 from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.choices import Choices
 
@@ -46,13 +46,11 @@ class Measure(StrEnum):
     """What of its limit it has without anybody being stopped, even where all others hold as much as they can."""
     LENT_BY_OTHERS = "lent by others"
     """The limits of the shares that it can borrow from."""
-    OTHER_BORROWERS = "others may borrow of that"
-    """How much of what it could borrow other shares may, by their borrow limits: less is better."""
+    BORROWS_AT_ONCE = "can borrow at once"
+    """What other borrowers leave it to borrow, even where they hold all that they can, while those that only lend are
+    idle."""
     IN_SHARE = "in-share preemption"
     """Good for its urgent jobs and bad for the others, whichever way it is switched."""
-
-
-_FEWER_IS_BETTER: Final = frozenset({Measure.OTHER_BORROWERS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class Difference:
         """Better or worse; mixed for in-share preemption."""
         if self.measure is Measure.IN_SHARE:
             return Word.MIXED
-        return Word.BETTER if (self.new > self.old) is not (self.measure in _FEWER_IS_BETTER) else Word.WORSE
+        return Word.BETTER if self.new > self.old else Word.WORSE
 
     @property
     def told(self) -> str:
@@ -123,17 +121,25 @@ class _Promises:
         """Does its borrow limit leave it any?"""
         return self.bounds.borrow_allowance(name, unit) != 0
 
-    def lent(self, to: str, but: str | None, unit: str) -> int:
-        """Limits of the lenders but these two."""
-        others = self.policy.shares.items()
-        return sum(s.limit(unit) for name, s in others if name not in (to, but) and self.bounds.lends(name))
+    def borrows_at_once(self, name: str, unit: str) -> int:
+        """What is left to borrow when all that is reserved is kept, and every other borrower holds all that it can.
 
-    def borrows(self, name: str, lent: int, unit: str) -> int:
-        """Most that the share may borrow of what is lent."""
-        if not self.policy.shares[name].strategy.borrows:
-            return 0
+        They cannot hold what is the share's own: what they borrow of that is reckoned under ``at_once``.
+        """
+        policy = self.policy
+        left = min(policy.capacity(unit), policy.sum_of_limits(unit)) - policy.shares[name].limit(unit)
+        for other, share in policy.others(name):
+            if not self.bounds.lends(other) or share.strategy.borrows:
+                left -= share.limit(unit) + self._borrowed_by(other, name, unit)
         allowance = self.bounds.borrow_allowance(name, unit)
-        return lent if allowance is None or allowance == UNLIMITED else min(allowance, lent)
+        return max(0, left if allowance is None else min(allowance, left))
+
+    def _borrowed_by(self, name: str, but: str, unit: str) -> int:
+        """Most that a share may borrow of what all but one other lend."""
+        others = ((other, share) for other, share in self.policy.others(name) if other != but)
+        lent = sum(share.limit(unit) for other, share in others if self.bounds.lends(other))
+        allowance = self.bounds.borrow_allowance(name, unit)
+        return lent if allowance is None else min(allowance, lent)
 
 
 def _of_share(name: str, old: _Promises, new: _Promises) -> Iterator[Difference]:
@@ -159,23 +165,12 @@ def _on_unit(name: str, unit: str, old: _Promises, new: _Promises) -> Iterator[D
 
 
 def _borrowing(name: str, unit: str, old: _Promises, new: _Promises) -> Iterator[Difference]:
-    """What there is to borrow, and who else may: where the share may borrow before and after.
-
-    Other shares' claims are reckoned on what is lent in both policies: that more is lent takes nothing from anybody.
-    """
-    if not (old.may_borrow(name, unit) and new.may_borrow(name, unit)):
-        return
-    lent = [promises.lent(name, None, unit) for promises in (old, new)]
-    yield from _differing(name, unit, Measure.LENT_BY_OTHERS, *lent)
-    rivals = dict.fromkeys((*old.policy.shares, *new.policy.shares))
-    claims = [0, 0]
-    for rival in rivals:
-        if rival != name:
-            common = min(promises.lent(name, rival, unit) for promises in (old, new))
-            for side, promises in enumerate((old, new)):
-                if rival in promises.policy.shares:
-                    claims[side] += promises.borrows(rival, common, unit)
-    yield from _differing(name, unit, Measure.OTHER_BORROWERS, *claims)
+    """What there is to borrow, where the share may borrow before and after; else ``reachable`` says it."""
+    if old.may_borrow(name, unit) and new.may_borrow(name, unit):
+        lent = (promises.bounds.lenders_limits(name, unit) for promises in (old, new))
+        yield from _differing(name, unit, Measure.LENT_BY_OTHERS, *lent)
+        at_once = (promises.borrows_at_once(name, unit) for promises in (old, new))
+        yield from _differing(name, unit, Measure.BORROWS_AT_ONCE, *at_once)
 
 
 def _differing(name: str, unit: str | None, measure: Measure, old: int, new: int) -> Iterator[Difference]:
@@ -211,10 +206,10 @@ def _lent(difference: Difference) -> str:
     return f"others lend {difference.new:,} {difference.unit} that it may borrow, not {difference.old:,}"
 
 
-def _rivals(difference: Difference) -> str:
+def _borrows_at_once(difference: Difference) -> str:
     return (
-        f"of the {difference.unit} that it may borrow, other shares may borrow {difference.new:,}, not"
-        f" {difference.old:,}"
+        f"other borrowers leave it {difference.new:,} {difference.unit} to borrow while those that only lend are idle,"
+        f" not {difference.old:,}"
     )
 
 
@@ -231,6 +226,6 @@ _TOLD: Final = {
     Measure.REACHABLE: _reachable,
     Measure.AT_ONCE: _at_once,
     Measure.LENT_BY_OTHERS: _lent,
-    Measure.OTHER_BORROWERS: _rivals,
+    Measure.BORROWS_AT_ONCE: _borrows_at_once,
     Measure.IN_SHARE: _in_share,
 }

@@ -63,7 +63,7 @@ def test_words(old: Policy, new: Policy, expected: dict[str, str]) -> None:
         (
             policy(a=BORROWER, b=share(4)),
             policy(a=BORROWER, b=share(4, "RESERVE")),
-            {Measure.REACHABLE: (4, 2), Measure.LENT_BY_OTHERS: (4, 0)},
+            {Measure.REACHABLE: (4, 2), Measure.LENT_BY_OTHERS: (4, 0), Measure.BORROWS_AT_ONCE: (2, 0)},
         ),
         (
             policy(a=BORROWER, b=share(3), c=share(1)),
@@ -80,13 +80,13 @@ def test_what_the_word_of_a_is_made_of(old: Policy, new: Policy, expected: dict[
     assert all(difference.told for difference in found)
 
 
-def test_of_other_borrowers_fewer_is_better() -> None:
+def test_what_other_borrowers_leave() -> None:
+    """b lends 4: c takes 1 of them, or all; what c borrows of a itself is another thing."""
     loose = policy(8, a=lend_and_borrow(borrow_limit=50), b=share(4), c=lend_and_borrow(borrow_limit=200))
     strict = policy(8, a=lend_and_borrow(borrow_limit=50), b=share(4), c=lend_and_borrow(borrow_limit=50))
-    at_once, found = differences(loose, strict, Choices())["a"]
-    assert (at_once.measure, at_once.old, at_once.new) == (Measure.AT_ONCE, 0, 1)
-    assert (found.measure, found.old, found.new, found.word) == (Measure.OTHER_BORROWERS, 4, 1, Word.BETTER)
-    assert found.told == "of the ml.g5.xlarge that it may borrow, other shares may borrow 1, not 4"
+    own, borrowed = differences(loose, strict, Choices())["a"]
+    assert (own.measure, own.old, own.new) == (Measure.AT_ONCE, 0, 1)
+    assert (borrowed.measure, borrowed.old, borrowed.new, borrowed.word) == (Measure.BORROWS_AT_ONCE, 0, 1, Word.BETTER)
 
 
 def test_a_new_lender_takes_nothing_from_the_borrowers() -> None:
@@ -94,6 +94,15 @@ def test_a_new_lender_takes_nothing_from_the_borrowers() -> None:
     unlimited = lend_and_borrow(borrow_limit=-1)
     found = differences(policy(a=unlimited, c=unlimited), policy(8, a=unlimited, c=unlimited, d=share()), Choices())
     assert word_of(found["a"]) is Word.BETTER
+
+
+def test_half_of_everything_is_worse_for_everybody() -> None:
+    """Others may borrow half as much too; that is no gain."""
+    all_of = ["a", "b", "c", "d"]
+    whole, half = (
+        policy(16, queue=None, **dict.fromkeys(all_of, lend_and_borrow(limit, borrow_limit=100))) for limit in (4, 2)
+    )
+    assert words(whole, half) == dict.fromkeys(all_of, "worse")
 
 
 def test_the_rounding_of_borrow_limits_is_the_choice_that_is_given() -> None:

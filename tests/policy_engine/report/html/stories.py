@@ -6,12 +6,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from policy_engine import check, verify
+from policy_engine import check, compare, verify
+from policy_engine.comparison import FailOn
 from policy_engine.policy import Policy
 from policy_engine.replaying import Asked, Spreading, ask
 from policy_engine.report import tables
 from policy_engine.report.blocks import Badge, Page, Section
 from policy_engine.report.check import CheckReport, promises
+from policy_engine.report.comparison import ComparisonReport
 from policy_engine.report.html import render_html
 from policy_engine.report.html.lanes import lanes
 from policy_engine.report.html.rendering import render
@@ -218,11 +220,33 @@ def counterexample_page() -> str:
     return render_html(VerificationReport([Verified(result.source, result.verification)]))
 
 
+@cache
+def comparison_page() -> str:
+    """A change of eight shares, one of them with a name as long as names may be, with jobs under both policies."""
+    long = "a-team-whose-name-has-no-end" * 4
+
+    def policy(limit: int, **more: int) -> Policy:
+        names = [long, *(f"team-{n}" for n in range(7 - len(more))), *more]
+        share = {"strategy": "LEND_AND_BORROW", "borrow_limit": 100, "in_share_preemption": True}
+        shares = {name: {**share, "capacity_limits": {XLARGE: limit}} for name in names}
+        return Policy.of({"service_environment": {"capacity_limits": {XLARGE: 16}}, "shares": shares})
+
+    names = [long, "team-0", "team-1", "team-6"]
+    jobs = [
+        Job(f"{names[n % 4]}-{n}", names[n % 4], {XLARGE: 1 + n % 2}, priority=n % 3, submit=n * 60.0, duration=900.0)
+        for n in range(60)
+    ]
+    found = History("jobs.csv", Format.CSV, tuple(jobs), [None] * 60, 0.0, None, ())
+    compared = compare(policy(2), policy(1, other=1), history=found, intends=["team-1"]).comparison
+    return render_html(ComparisonReport(compared, FailOn.WORSE))
+
+
 PAGES = {
     "walkthrough": walkthrough_page,
     "check": check_page,
     "nasty names": nasty_page,
     "many jobs": many_jobs_page,
     "replay": replay_page,
+    "comparison": comparison_page,
     "counterexample": counterexample_page,
 }

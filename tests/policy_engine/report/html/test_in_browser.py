@@ -118,7 +118,7 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read(tabs: Tabs, scheme: str) -> None:
     ground = set()
-    for name in ("walkthrough", "check", "replay"):
+    for name in ("walkthrough", "check", "replay", "comparison"):
         tab = tabs.open(name, scheme=scheme, unfolded=True)
         found = tab.evaluate(CONTRAST)
         assert len(found) > 100
