@@ -60,8 +60,8 @@ class Window:
 
     opens: int
     closes: int
-    start: int
-    """When it is taken to have started, where victims are chosen by that."""
+    ran: int | None
+    """When it ran, by which victims may be chosen; None where it was stopped before it did."""
 
 
 class Timeline:
@@ -123,7 +123,8 @@ class Timeline:
             closes = attempt.start if attempt.start is not None else self._stop(attempt)
             closes = before if closes is None else closes
             opens = before if attempt.start is None else max(before, closes - self.tolerance)
-            yield Window(opens, closes, closes if attempt.ran is None else attempt.ran)
+            is_told = attempt.ran is not None or attempt.start is not None
+            yield Window(opens, closes, (attempt.ran or closes) if is_told else None)
             before = self._stop(attempt) or closes
 
     def goes_on(self, job: int, place: int) -> bool:
@@ -400,10 +401,11 @@ class Way:
                 yield list(subset)
 
     def make(self, move: Move) -> None:
-        """Make a move; what starts is taken to start when it is recorded to."""
+        """Make a move; what starts is taken to start when it is recorded to run, or at the latest would have."""
         self.is_instant = self.stop_at_once(move)
         begins = self.place[move.job] < len(self.timeline.attempts[move.job])
-        self.passes.make(move, self.window(move.job).start if begins else self.at)
+        ran = self.window(move.job).ran if begins else None
+        self.passes.make(move, self.at + self.timeline.tolerance if ran is None else ran)
 
     # --- the driver of the pass -----------------------------------------------------------------
 
