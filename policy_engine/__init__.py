@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from policy_engine.scheduler.choices import Choices
     from policy_engine.simulation import Run
-    from policy_engine.sources import Source, load_policy
+    from policy_engine.sources import Source, load_policy, load_source
     from policy_engine.suggesting import Goals, Suggestion, suggest
     from policy_engine.workload.history import History, load_map, read_history
     from policy_engine.workload.scenario import Scenario, load_scenario
@@ -71,6 +71,7 @@ __all__ = [
     "load_map",
     "load_policy",
     "load_scenario",
+    "load_source",
     "prove",
     "read_history",
     "replay",
@@ -101,7 +102,7 @@ _MODULES: Final = {
     ),
     "scheduler.choices": ("Choices",),
     "simulation": ("Run",),
-    "sources": ("Source", "load_policy"),
+    "sources": ("Source", "load_policy", "load_source"),
     "suggesting": ("Goals", "Suggestion", "suggest"),
     "workload.history": ("History", "load_map", "read_history"),
     "workload.scenario": ("Scenario", "load_scenario"),

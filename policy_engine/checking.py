@@ -138,16 +138,17 @@ def check(
         account: the account around a live queue, for the finding QM401.
 
     Raises:
-        InputError: the source or the scenario cannot be read, they do not fit each other, the source has no
-            quota-managed queue, or a severity is given for an id that does not exist. What is wrong with a policy
-            that can be read is a finding.
+        InputError: the source or the scenario cannot be read, they do not fit each other, the source has neither a
+            quota-managed queue nor a quota share, or a severity is given for an id that does not exist. What is wrong
+            with a policy that can be read is a finding.
     """
     read = _read(source, parameters or {})
     own = _severities(severities or {})
     planned = _scenario(scenario)
     answers = choices or (Choices() if planned is None else planned.choices())
     wanted = planned.queue if queue is None and planned is not None else queue
-    is_one = wanted is not None or planned is not None or not read.queues
+    has_none = not read.queues and not read.declaration.stray_shares
+    is_one = wanted is not None or planned is not None or has_none
     views = [read.queue(wanted)] if is_one else list(read.queues)
     checked = tuple(_check_queue(read.declaration, view, answers, own, planned, account) for view in views)
     strays = [] if is_one else list(_stray_subjects(read.declaration, answers))

@@ -2,4 +2,7 @@
 
 from policy_engine.sources.loading import Kind, Source, load, load_policy
 
-__all__ = ["Kind", "Source", "load", "load_policy"]
+load_source = load
+"""Its name among the public ones of the engine."""
+
+__all__ = ["Kind", "Source", "load", "load_policy", "load_source"]

@@ -72,7 +72,7 @@ class Template:
         return tuple(resource for resource in found if resource is not None)
 
     def _raw_resources(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        section = self._mapping(self.document.data.get("Resources"), ("Resources",))
+        section = self._mapping(self.document.data.get("Resources", {}), ("Resources",))
         for logical_id, raw in section.items():
             path = ("Resources", logical_id)
             if logical_id.startswith("Fn::ForEach::"):

@@ -251,8 +251,7 @@ def test_no_queue_at_all(tmp_path: Path) -> None:
         check(path)
 
 
-def test_shares_of_a_queue_that_is_declared_elsewhere_are_checked_too(tmp_path: Path) -> None:
-    stray = """\
+STRAY = """\
   Stray:
     Type: AWS::Batch::QuotaShare
     Properties:
@@ -262,7 +261,17 @@ def test_shares_of_a_queue_that_is_declared_elsewhere_are_checked_too(tmp_path: 
       ResourceSharingConfiguration: {Strategy: LEND}
       PreemptionConfiguration: {InSharePreemption: DISABLED}
 """
-    result = check(written(tmp_path, GOOD.read_text(encoding="utf-8") + stray + stray.replace("Stray:", "Second:")))
+
+
+def test_shares_alone_are_checked_where_they_go_to_a_queue_that_exists_already(tmp_path: Path) -> None:
+    result = check(written(tmp_path, f"Resources:\n{STRAY}"))
+    assert (result.queues, result.queue) == ((), None)
+    assert [(f.id, f.place.logical_id) for f in result.findings] == [("QM008", "Stray"), ("QM011", "Stray")]
+    assert result.to_dict()["verdict"] == "fails"
+
+
+def test_shares_of_a_queue_that_is_declared_elsewhere_are_checked_too(tmp_path: Path) -> None:
+    result = check(written(tmp_path, GOOD.read_text(encoding="utf-8") + STRAY + STRAY.replace("Stray:", "Second:")))
     assert sorted({(f.id, f.queue, f.place.logical_id) for f in result.findings if f.queue is None}, key=str) == [
         ("QM007", None, "Second"),
         ("QM008", None, "Second"),
