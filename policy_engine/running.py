@@ -30,6 +30,7 @@ from policy_engine.simulation import simulate as run_workload
 from policy_engine.sources import Kind, Source, load
 from policy_engine.sources.document import declaration_of
 from policy_engine.workload.durations import duration_text
+from policy_engine.workload.expected import NeverExpectation
 from policy_engine.workload.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
@@ -405,6 +406,8 @@ def prove(
     _check_numbers(jobs=(1, None, [jobs]), sizes=(1, None, sizes), priorities=(0, MAX_PRIORITY, priorities))
     source = _source(policy, parameters)
     ready = source.queue(queue).policy()
+    if isinstance(wanted, NeverExpectation) and wanted.never.share not in (None, *ready.shares):
+        raise InputError(f"no share {wanted.never.share!r}; there is {', '.join(ready.shares)}", key="property")
     opened = _open_names(open, (), open_names)
     answers, timing = choices or Choices(), Timing(stop_seconds=stop_seconds)
     with _undecided_without_end(source.name):

@@ -91,7 +91,8 @@ _EXPLORATION: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "--property": {
         "metavar": "NAME",
-        "help": "Without a scenario: this, over every workload: within_bounds, owner_reclaims, disruption_ratio=2, ...",
+        "help": "Without a scenario: this, over every workload: within_bounds, owner_reclaims, disruption_ratio=2, or"
+        " what never happens: '{share: QS3, preempted: any}'.",
     },
     "--jobs": {"type": click.IntRange(min=1), "metavar": "N", "help": "Of --property: the most jobs of a workload."},
     "--sizes": {"metavar": "N,...", "callback": _numbers, "help": "Of --property: instances of a job; default 1."},

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from policy_engine.errors import InputError
 from policy_engine.expectations import Answer, Verdict
 from policy_engine.running import prove, verify
 from tests.policy_engine.command import folder, run, write
@@ -159,6 +160,26 @@ def test_durations_beside_open_ones_are_settled_where_none_begins_when_one_of_th
 def test_owners_wait_for_one_stop_at_most(within: str, answer: Answer) -> None:
     found = prove(POLICY, f"owner_reclaims={within}", jobs=3, stop_seconds=20.0)
     assert found.verdict is answer
+
+
+# --- what never happens -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("never", "answer"),
+    [
+        ("{share: QS3, preempted: any}", Answer.HOLDS),
+        ("{share: QS1, preempted: cross_share}", Answer.FAILS),
+        ("{priority_at_least: 1, preempted: in_share}", Answer.HOLDS),
+    ],
+)
+def test_what_no_workload_brings_about(never: str, answer: Answer) -> None:
+    assert prove(POLICY, never, jobs=3, priorities=[0, 1]).verdict is answer
+
+
+def test_a_share_that_there_is_not_is_an_error() -> None:
+    with pytest.raises(InputError, match="property: no share 'QS4'; there is QS1, QS2, QS3"):
+        prove(POLICY, "{share: QS4, preempted: any}", jobs=1)
 
 
 # --- circles ----------------------------------------------------------------------------------------
