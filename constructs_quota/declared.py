@@ -14,6 +14,7 @@ from policy_engine.policy import (
     State,
     capacity_problem,
     enum_problem,
+    instance_types,
     limit_count_problem,
     name_problem,
     unit_problem,
@@ -53,8 +54,8 @@ class Refusal:
         self._scope = scope
         self._id = construct_id
         self._lines: list[str] = []
-        self.has_token = False
-        """Was a value let through that is only known later?"""
+        self.is_open = False
+        """Was a value let through that is only known later, or that only the engine can judge?"""
 
     def add(self, key: str, problem: str | None) -> None:
         """Note what is wrong with the argument; None is nothing."""
@@ -71,9 +72,20 @@ class Refusal:
         if problem is None:
             return
         if is_token(value):
-            self.has_token = True
+            self.is_open = True
         else:
             self.add(key, problem)
+
+    def job_queue(self, value: object, member: str) -> None:
+        """Hold a job queue to what has the member: ``job_queue_ref`` or more than that."""
+        if has_member(value, member):
+            return
+        how = (
+            "pass its job_queue"
+            if has_member(value, "job_queue")
+            else "import one that exists with QuotaJobQueue.from_job_queue_arn or _name"
+        )
+        self.add("job_queue", f"{value!r} is not a job queue; {how}")
 
     def flag(self, key: str, value: object) -> None:
         """Hold a value to True and False."""
@@ -100,6 +112,7 @@ class Refusal:
         self.add("capacity_limits", limit_count_problem(len(limits)))
         for unit, count in limits.items():
             self.value("capacity_limits", unit, unit_problem)
+            self.is_open = self.is_open or unit not in instance_types.known()
             self.value(f"capacity_limits[{unit!r}]", count, capacity_problem)
 
     def declared_by(self, units: Iterable[object], environment: Mapping[str, int]) -> None:
@@ -121,8 +134,35 @@ class Refusal:
             raise ValueError("\n".join(f"{path}: {line}" for line in self._lines))
 
 
-FIXED_NAME: Final = "QM110"
-"""The finding of a fixed name, as ``check`` has it; what one acknowledges."""
+class Changeable:
+    """An L1 whose attributes can be set once it is declared, past its constructor, which refuses what is wrong.
+
+    Like all bases of ours it stands behind the CDK's class; see ``QuotaShareBase``.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute. Raises ValueError: a dictionary for a structure, as CDK drops keys that it does not know.
+
+        Such keys are those in Python's spelling (issues 280 of terraform-cdk and 874 of cdk8s-core).
+        """
+        is_property = isinstance(getattr(type(self), name, None), property)
+        items = value if isinstance(value, list) else [value]
+        if is_property and any(isinstance(item, dict) for item in items):
+            structure = f"{type(self).__mro__[1].__name__}'s structures"
+            raise ValueError(f"{name}: {value!r} is a dictionary, of which CDK may drop keys; use {structure}")
+        super().__setattr__(name, value)
+        if is_property:
+            self._check_at_synthesis()
+
+    def _check_at_synthesis(self) -> None:
+        """Have the new value checked when the app is synthesised."""
+        raise NotImplementedError
+
+
+PLUGIN_NAME: Final = "Quota-Policy"
+"""What the ids of findings start with in CDK's reports."""
+FIXED_NAME: Final = f"{PLUGIN_NAME}::QM110"
+"""The finding of a fixed name; what one acknowledges."""
 
 
 def warn_of_fixed_name(resource: cdk.CfnResource, name: str | None, loss: str) -> None:
@@ -132,7 +172,8 @@ def warn_of_fixed_name(resource: cdk.CfnResource, name: str | None, loss: str) -
     one name (issue 2463 of cloudformation-coverage-roadmap).
     """
     if name is not None:
-        cdk.Validations.of(resource).add_warning(
+        # Under the id of the plugin's finding, so that one acknowledgement is for both.
+        cdk.Annotations.of(resource).add_warning_v2(
             FIXED_NAME,
             f"a fixed name, {name!r}: a change that replaces the resource fails with a conflict (409), and a new name"
             f" {loss}. Leave the name out, or acknowledge {FIXED_NAME} with the reason for it",

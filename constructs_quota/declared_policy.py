@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk as cdk
 from aws_cdk import aws_batch as batch
 
+from policy_engine.policy import State
+
 if TYPE_CHECKING:
     from policy_engine.policy import Policy
 
@@ -37,10 +39,10 @@ def declared_policy(
         "service_environment": _common(_properties(environment)),
         "shares": {_text(share["quotaShareName"]): _share(share) for share in map(_properties, shares)},
         "job_state_time_limits": [
-            {"reason": action["reason"], "max_seconds": action["maxTimeSeconds"]}
-            for action in properties.get("jobStateTimeLimitActions", ())
+            {"reason": action.get("reason"), "max_seconds": action.get("maxTimeSeconds")}
+            for action in _list(properties, "jobStateTimeLimitActions")
         ],
-        "state": properties["state"],
+        "state": properties.get("state", State.ENABLED),
     }
     try:
         return Policy.of(data)
@@ -57,8 +59,10 @@ def _refusal(path: str, problems: Sequence[Mapping[str, Any]]) -> ValueError:
 
 
 def _is_reference(value: object) -> bool:
-    """Is it what is left of a token: an object where text or a number belongs, or a key made of one?"""
-    return isinstance(value, Mapping) or (isinstance(value, str) and value.startswith("${"))
+    """Is it what is left of a token: an intrinsic function, or a key made of one?"""
+    if isinstance(value, Mapping):
+        return len(value) == 1 and all(name == "Ref" or name.startswith("Fn::") for name in value)
+    return isinstance(value, str) and value.startswith("${")
 
 
 def _place(problem: Mapping[str, Any]) -> str:
@@ -66,7 +70,10 @@ def _place(problem: Mapping[str, Any]) -> str:
 
 
 def _message(problem: Mapping[str, Any]) -> str:
-    return str(problem["msg"]).removeprefix("Value error, ")
+    """The problem with its value: the rules of the policy name it, those of pydantic do not."""
+    said = str(problem["msg"])
+    ours = said.removeprefix("Value error, ")
+    return ours if ours != said else f"{problem['input']!r}: {said[0].lower()}{said[1:]}"
 
 
 def _properties(resource: cdk.CfnResource) -> dict[str, Any]:
@@ -77,19 +84,28 @@ def _properties(resource: cdk.CfnResource) -> dict[str, Any]:
 def _common(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "capacity_limits": {
-            _text(limit["capacityUnit"]): limit["maxCapacity"] for limit in properties["capacityLimits"]
+            _text(limit.get("capacityUnit", "")): limit.get("maxCapacity")
+            for limit in _list(properties, "capacityLimits")
         },
-        "state": properties["state"],
+        "state": properties.get("state", State.ENABLED),
     }
 
 
 def _share(properties: Mapping[str, Any]) -> dict[str, Any]:
     sharing = properties["resourceSharingConfiguration"]
     return _common(properties) | {
-        "strategy": sharing["strategy"],
+        "strategy": sharing.get("strategy"),
         "borrow_limit": sharing.get("borrowLimit"),
-        "in_share_preemption": properties["preemptionConfiguration"]["inSharePreemption"] == "ENABLED",
+        "in_share_preemption": properties["preemptionConfiguration"].get("inSharePreemption") == "ENABLED",
     }
+
+
+def _list(properties: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """A list of structures."""
+    found = properties.get(name, [])
+    if not isinstance(found, list):
+        raise NotKnownError(f"policy: not known before deployment: {name}")
+    return found
 
 
 def _text(value: object) -> str:

@@ -97,22 +97,13 @@ class QuotaShareGrants:
         Raises:
             ValueError: ``max_priority`` is out of range.
         """
-        jobs = self._target.jobs_arn
-        tags = {f"aws:RequestTag/{key}": value for key, value in self.job_tags.items()}
-        grant = _allow(
-            grantee,
-            ["batch:SubmitServiceJob"],
-            [self._target.queue_arn, self._target.arn, jobs],
-            {"StringEquals": tags, **self._at_most(max_priority)},
-        )
-        # Tags on a new job are authorised apart. A job that has the tag already is none of theirs to tag.
-        untagged = {f"aws:ResourceTag/{QUOTA_SHARE_TAG}": "true"}
-        grant.combine(_allow(grantee, ["batch:TagResource"], [jobs], {"StringEquals": tags, "Null": untagged}))
-        return grant if execution_role is None else grant.combine(_pass_role(grantee, execution_role))
+        tags = {"StringEquals": {f"aws:RequestTag/{key}": value for key, value in self.job_tags.items()}}
+        limit = _at_most(self._share, max_priority)
+        return _submit(grantee, self._target, [self._target.queue_arn, self._target.arn], tags, limit, execution_role)
 
     def update_priority(self, grantee: iam.IGrantable, *, max_priority: int | None = None) -> iam.Grant:
         """Allow to change the priority of the share's jobs, to at most ``max_priority``."""
-        conditions = {**_tagged(self.job_tags), **self._at_most(max_priority)}
+        conditions = {**_tagged(self.job_tags), **_at_most(self._share, max_priority)}
         return _allow(grantee, ["batch:UpdateServiceJob"], [self._target.jobs_arn], conditions)
 
     def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -129,19 +120,12 @@ class QuotaShareGrants:
         """Allow to change the share (limits, sharing, preemption, state), which may end jobs; not to delete it."""
         return self.read(grantee).combine(_allow(grantee, ["batch:UpdateQuotaShare"], [self._target.arn]))
 
-    def _at_most(self, priority: int | None) -> dict[str, Any]:
-        if priority is None:
-            return {}
-        problem = priority_problem(priority)
-        if problem is not None and not is_token(priority):
-            raise ValueError(f"{self._share.node.path}: max_priority: {problem}")
-        return {"NumericLessThanEquals": {"batch:SchedulingPriority": priority}}
-
 
 class JobQueueGrants:
     """Grants on a whole queue, made or imported by whatever construct."""
 
-    def __init__(self, target: GrantTarget) -> None:
+    def __init__(self, queue: IJobQueueRef, target: GrantTarget) -> None:
+        self._queue = queue
         self._target = target
         self._tags = {JOB_QUEUE_TAG: target.queue_name}
 
@@ -150,15 +134,32 @@ class JobQueueGrants:
         """The grants on a queue."""
         arn = queue.job_queue_ref.job_queue_arn
         return JobQueueGrants(
-            GrantTarget(arn=arn, queue_arn=arn, queue_name=name_in(arn, JOB_QUEUE), jobs_arn=jobs_arn(queue))
+            queue, GrantTarget(arn=arn, queue_arn=arn, queue_name=name_in(arn, JOB_QUEUE), jobs_arn=jobs_arn(queue))
         )
 
-    def update_priority(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Allow to change the priority of the queue's jobs that were submitted with its tags."""
-        return _allow(grantee, ["batch:UpdateServiceJob"], [self._target.jobs_arn], _tagged(self._tags))
+    def submit(
+        self, grantee: iam.IGrantable, *, execution_role: iam.IRole | None = None, max_priority: int | None = None
+    ) -> iam.Grant:
+        """Allow to submit jobs to every share of the queue, each with the ``job_tags`` of its share.
+
+        AWS has no condition that compares a tag with the share, so who may submit to all of them is trusted to tag a
+        job with its own. The arguments and errors are those of ``QuotaShareGrants.submit``.
+        """
+        tags = {
+            "StringEquals": {f"aws:RequestTag/{key}": value for key, value in self._tags.items()},
+            "Null": {f"aws:RequestTag/{QUOTA_SHARE_TAG}": "false"},
+        }
+        limit = _at_most(self._queue, max_priority)
+        resources = [self._target.arn, f"{self._target.arn}/quota-share/*"]
+        return _submit(grantee, self._target, resources, tags, limit, execution_role)
+
+    def update_priority(self, grantee: iam.IGrantable, *, max_priority: int | None = None) -> iam.Grant:
+        """Allow to change the priority of the queue's jobs that have its tag, to at most ``max_priority``."""
+        conditions = {**_tagged(self._tags), **_at_most(self._queue, max_priority)}
+        return _allow(grantee, ["batch:UpdateServiceJob"], [self._target.jobs_arn], conditions)
 
     def terminate(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Allow to end the queue's jobs that were submitted with its tags."""
+        """Allow to end the queue's jobs that have its tag."""
         return _allow(grantee, ["batch:TerminateServiceJob"], [self._target.jobs_arn], _tagged(self._tags))
 
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -177,6 +178,31 @@ def _allow(
     grantee: iam.IGrantable, actions: list[str], resources: list[str], conditions: dict[str, Any] | None = None
 ) -> iam.Grant:
     return iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=resources, conditions=conditions)
+
+
+def _submit(
+    grantee: iam.IGrantable,
+    target: GrantTarget,
+    queue_and_shares: list[str],
+    tags: dict[str, Any],
+    limit: dict[str, Any],
+    execution_role: iam.IRole | None,
+) -> iam.Grant:
+    grant = _allow(grantee, ["batch:SubmitServiceJob"], [*queue_and_shares, target.jobs_arn], {**tags, **limit})
+    # Tags on a new job are authorised apart. A job that has the tag already is none of theirs to tag.
+    untagged = {"Null": {**tags.get("Null", {}), f"aws:ResourceTag/{QUOTA_SHARE_TAG}": "true"}}
+    grant.combine(_allow(grantee, ["batch:TagResource"], [target.jobs_arn], {**tags, **untagged}))
+    return grant if execution_role is None else grant.combine(_pass_role(grantee, execution_role))
+
+
+def _at_most(resource: IQuotaShareRef | IJobQueueRef, priority: int | None) -> dict[str, Any]:
+    """The condition that holds a job's priority down. Raises ValueError: it is out of range."""
+    if priority is None:
+        return {}
+    problem = priority_problem(priority)
+    if problem is not None and not is_token(priority):
+        raise ValueError(f"{resource.node.path}: max_priority: {problem}")
+    return {"NumericLessThanEquals": {"batch:SchedulingPriority": priority}}
 
 
 def _pass_role(grantee: iam.IGrantable, role: iam.IRole) -> iam.Grant:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
 import aws_cdk as cdk
+import constructs
 import jsii
 from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces.aws_batch import (
@@ -19,8 +21,17 @@ from aws_cdk.interfaces.aws_batch import (
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, arn_of, checked_arn
-from constructs_quota.declared import Refusal, as_number, as_text, has_member, leave_out_of_tags, warn_of_fixed_name
-from constructs_quota.declared_policy import declared_policy
+from constructs_quota.declared import (
+    Changeable,
+    Refusal,
+    as_number,
+    as_text,
+    has_member,
+    is_token,
+    leave_out_of_tags,
+    warn_of_fixed_name,
+)
+from constructs_quota.declared_policy import NotKnownError, declared_policy
 from constructs_quota.grants import GrantTarget, JobQueueGrants, jobs_arn
 from constructs_quota.monitoring import MonitoredQueue
 from constructs_quota.service_environment import (
@@ -74,7 +85,7 @@ class JobQueueBase(MonitoredQueue):
     @property
     def grants(self) -> JobQueueGrants:
         """Who may do what with the queue and its jobs."""
-        return JobQueueGrants(self._grant_target)
+        return JobQueueGrants(cast("IJobQueueRef", self), self._grant_target)
 
     @cached_property
     def _grant_target(self) -> GrantTarget:
@@ -94,6 +105,8 @@ class JobQueueBase(MonitoredQueue):
     def notify_preemptions(self, quota_share: QuotaShare | str, topic: sns.ITopic) -> None:
         """Tell the topic when a job of the share, given by itself or its name, is preempted; see ``PreemptionNotices``.
 
+        A share that the app does not declare on the queue, where it declares the queue, is refused at synthesis.
+
         Raises:
             ValueError: The share has a topic already.
         """
@@ -101,7 +114,9 @@ class JobQueueBase(MonitoredQueue):
 
         if self._notices is None:
             self._notices = PreemptionNotices(cast("Construct", self), "PreemptionNotices", job_queue=self)
-        self._notices.add(quota_share if isinstance(quota_share, str) else quota_share.quota_share_name, topic)
+        name = quota_share if isinstance(quota_share, str) else quota_share.quota_share_name
+        self._notices.add(name, topic)
+        self._expect_share(name)
 
     def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
         """Hold a further quota share to what the queue has already."""
@@ -111,13 +126,13 @@ class JobQueueBase(MonitoredQueue):
             refusal.add("quota_share_name", f"{name!r} is already declared on the queue, at {there}")
         refusal.add("job_queue", share_count_problem(len(self._shares) + 1))
 
-    def _add_share(self, name: str, share: QuotaShare, *, has_token: bool) -> None:
+    def _add_share(self, name: str, share: QuotaShare, *, is_open: bool) -> None:
         self._shares[name] = share
-        if has_token:
-            self._check_when_resolved()
+        if is_open:
+            self._check_at_synthesis()
 
-    def _check_when_resolved(self) -> None:
-        """Have what is not known yet checked when the app is synthesised; of an imported queue nothing can be."""
+    def _check_at_synthesis(self) -> None:
+        """Have what the constructors cannot judge checked by the engine; of an imported queue nothing can be."""
 
     @staticmethod
     def from_job_queue_arn(scope: Construct, construct_id: str, arn: str) -> ImportedJobQueue:
@@ -130,7 +145,7 @@ class JobQueueBase(MonitoredQueue):
         return ImportedJobQueue(scope, construct_id, arn_of(scope, construct_id, name, JOB_QUEUE))
 
 
-class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
+class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase, Changeable):
     """A SageMaker Training job queue that is divided into quota shares, on one service environment.
 
     Its priority is fixed: it only matters between queues of one service environment, and this one has its own
@@ -192,11 +207,12 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
         self.service_environment = service_environment
         self._arn = self.ref
         self._shares = {}
-        self._is_checked_when_resolved = False
+        self._expected: list[str] = []
+        self._is_checked_at_synthesis = False
         if isinstance(service_environment, ServiceEnvironmentBase):
             service_environment._queue = self
-        if refusal.has_token or getattr(service_environment, "_has_token", False):
-            self._check_when_resolved()
+        if refusal.is_open or getattr(service_environment, "_is_open", False):
+            self._check_at_synthesis()
         if not inherit_tags:
             leave_out_of_tags(self)
         warn_of_fixed_name(self, job_queue_name, "deletes the queue and ends its jobs")
@@ -217,21 +233,52 @@ class QuotaJobQueue(batch.CfnJobQueue, JobQueueBase):
             ValueError: It is not known: the environment is imported, or a value is only known at deployment.
         """
         if not isinstance(self.service_environment, QuotaServiceEnvironment):
-            raise ValueError(f"{self.node.path}: policy: the capacity of an imported service environment is not known")
+            imported = "the capacity of an imported service environment is not known"
+            raise NotKnownError(f"{self.node.path}: policy: {imported}")
         return declared_policy(self, self.service_environment, self._shares.values())
 
-    def _check_when_resolved(self) -> None:
+    def _check_at_synthesis(self) -> None:
         # Loaded here, since it brings the whole engine.
         from constructs_quota.validation import ResolvedPolicy
 
-        if not self._is_checked_when_resolved:
-            self._is_checked_when_resolved = True
+        if not self._is_checked_at_synthesis:
+            self._is_checked_at_synthesis = True
             self.node.add_validation(ResolvedPolicy(self))
+
+    def _expect_share(self, name: str) -> None:
+        # At synthesis, since shares can be declared later.
+        if not self._expected:
+            self.node.add_validation(ExpectedShares(self))
+        self._expected.append(name)
 
     def _hold_share(self, refusal: Refusal, name: object, capacity_limits: object) -> None:
         super()._hold_share(refusal, name, capacity_limits)
         if isinstance(self.service_environment, QuotaServiceEnvironment) and isinstance(capacity_limits, Mapping):
             refusal.declared_by(capacity_limits, self.service_environment._limits)
+
+
+@jsii.implements(constructs.IValidation)
+class ExpectedShares:
+    """Refuses names of quota shares that nobody declares: what waits for their events would wait for ever."""
+
+    def __init__(self, queue: QuotaJobQueue) -> None:
+        self._queue = queue
+
+    @jsii.member(jsii_name="validate")
+    def validate(self) -> list[str]:
+        """What is wrong, one text for each name."""
+        wrong = [name for name in self._queue._expected if name not in self._queue.quota_shares and not is_token(name)]
+        # Stock quota shares count too, on whatever queue they are.
+        all_constructs = self._queue.node.root.node.find_all() if wrong else []
+        stock = [share.quota_share_name for share in all_constructs if isinstance(share, batch.CfnQuotaShare)]
+        known = [*self._queue.quota_shares]
+        return [_unknown_share(name, known) for name in wrong if name not in stock]
+
+
+def _unknown_share(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    meant = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known) or 'none'}"
+    return f"quota_share_name: {name!r} is not a quota share that is declared on the queue; {meant}"
 
 
 @jsii.implements(IJobQueueRef)

@@ -5,7 +5,7 @@ Sources: AWS Batch User Guide, using_cloudwatch_metrics, and the pages of servic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from constructs import Construct
 
 from constructs_quota.arns import JOB_QUEUE, name_in
-from constructs_quota.declared import Refusal
+from constructs_quota.declared import Refusal, is_token
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PREEMPTION_STARTED: Final = "Batch Service Job Preemption Started"
 PREEMPTION_COMPLETED: Final = "Batch Service Job Preemption Completed"
+STATUSES: Final = ("PENDING", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+"""What a job can change to, so that there is an event; there is none of its submission."""
 COUNT: Final = "Sum"
 DURATION: Final = "Average"
 METRICS: Final[Mapping[str, str]] = {
@@ -88,6 +90,10 @@ class MonitoredQueue:
         """Jobs that were submitted (``JobsSubmitted``)."""
         return self.metric("JobsSubmitted", **options)
 
+    def metric_jobs_moved_to_pending(self, **options: Any) -> cloudwatch.Metric:
+        """Jobs that became PENDING (``JobsMovedToPending``)."""
+        return self.metric("JobsMovedToPending", **options)
+
     def metric_jobs_moved_to_runnable(self, **options: Any) -> cloudwatch.Metric:
         """Jobs that became RUNNABLE, also after a preemption or a retry (``JobsMovedToRunnable``)."""
         return self.metric("JobsMovedToRunnable", **options)
@@ -112,6 +118,10 @@ class MonitoredQueue:
         """Jobs that failed (``JobsMovedToFailed``)."""
         return self.metric("JobsMovedToFailed", **options)
 
+    def metric_jobs_cancelled(self, **options: Any) -> cloudwatch.Metric:
+        """Jobs that were cancelled (``JobsCancelled``)."""
+        return self.metric("JobsCancelled", **options)
+
     def metric_jobs_terminated(self, **options: Any) -> cloudwatch.Metric:
         """Jobs that somebody, or a time limit, ended (``JobsTerminated``)."""
         return self.metric("JobsTerminated", **options)
@@ -124,6 +134,10 @@ class MonitoredQueue:
         """Preemptions of jobs (``JobsPreempted``)."""
         return self.metric("JobsPreempted", **options)
 
+    def metric_time_to_runnable(self, **options: Any) -> cloudwatch.Metric:
+        """Time from submission to RUNNABLE (``JobSubmittedToRunnableDuration``)."""
+        return self.metric("JobSubmittedToRunnableDuration", **options)
+
     def metric_time_to_first_scheduled(self, **options: Any) -> cloudwatch.Metric:
         """Time from submission to the first dispatch (``JobSubmittedToFirstScheduledDuration``)."""
         return self.metric("JobSubmittedToFirstScheduledDuration", **options)
@@ -135,6 +149,14 @@ class MonitoredQueue:
     def metric_time_to_starting(self, **options: Any) -> cloudwatch.Metric:
         """Time that dispatched attempts wait for their instances (``JobAttemptScheduledToStartingDuration``)."""
         return self.metric("JobAttemptScheduledToStartingDuration", **options)
+
+    def metric_time_to_running(self, **options: Any) -> cloudwatch.Metric:
+        """Time that attempts with instances take to begin (``JobAttemptStartingToRunningDuration``)."""
+        return self.metric("JobAttemptStartingToRunningDuration", **options)
+
+    def metric_attempt_time(self, **options: Any) -> cloudwatch.Metric:
+        """Time that attempts take in all (``JobAttemptDuration``)."""
+        return self.metric("JobAttemptDuration", **options)
 
     def metric_execution_time(self, **options: Any) -> cloudwatch.Metric:
         """Time that attempts run (``JobAttemptExecutionDuration``)."""
@@ -150,10 +172,18 @@ class MonitoredQueue:
     ) -> events.Rule:
         """A rule for the jobs of the queue: of every share and to every state, or those given.
 
-        There is no event for a submission, and none has a job's tags or payload.
+        There is no event for a submission, and none has a job's tags or payload. A share that the app does not
+        declare on the queue, where it declares the queue, is refused at synthesis.
+
+        Raises:
+            ValueError: A status is none that a job can change to.
         """
+        refusal = Refusal(cast("Construct", self), rule_id)
+        refusal.add("statuses", _statuses_problem(statuses))
+        refusal.raise_if_any()
         detail: dict[str, Any] = {"jobQueue": [self._arn]}
         if quota_share_name is not None:
+            self._expect_share(quota_share_name)
             detail["quotaShareName"] = [quota_share_name]
         if statuses:
             detail["status"] = list(statuses)
@@ -173,6 +203,9 @@ class MonitoredQueue:
     def on_preemption_completed(self, rule_id: str, *, target: events.IRuleTarget | None = None) -> events.Rule:
         """A rule for when a preempted job has stopped and is RUNNABLE again, or FAILED: of whatever queue."""
         return self._rule(rule_id, PREEMPTION_COMPLETED, target, None)
+
+    def _expect_share(self, name: str) -> None:
+        """Have it refused at synthesis that the queue has no such quota share; of an imported one nothing is known."""
 
     def _rule(
         self, rule_id: str, detail_type: str, target: events.IRuleTarget | None, detail: dict[str, Any] | None
@@ -215,15 +248,14 @@ class QueueMonitoring(Construct):
             share_metrics: Metrics per share, to show on the dashboard.
 
         Raises:
-            ValueError: There is no such metric, or an action for a word that no alarm has.
+            ValueError: There is no such metric, a threshold is no number, or an action for a word that no alarm has.
         """
         from aws_cdk import aws_cloudwatch as cloudwatch
 
         wanted = alarms or {}
         refusal = Refusal(scope, construct_id)
-        for name in wanted:
-            refusal.add("alarms", _metric_problem(name))
-        words = {word for thresholds in wanted.values() for word in thresholds}
+        refusal.job_queue(job_queue, "metric")
+        words = set(_words(refusal, wanted))
         for word in actions or {}:
             if word not in words:
                 refusal.add("actions", f"no alarm is called {word!r}; there is {', '.join(sorted(words)) or 'none'}")
@@ -248,6 +280,7 @@ class QueueMonitoring(Construct):
     ) -> cloudwatch.Alarm:
         from aws_cdk import aws_cloudwatch as cloudwatch
 
+        above = "what is set at deployment" if is_token(threshold) else f"{threshold:g}"
         alarm = cloudwatch.Alarm(
             self,
             f"{name}{word}",
@@ -257,7 +290,7 @@ class QueueMonitoring(Construct):
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             # AWS publishes nothing where nothing happens, and only as far as it can.
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            alarm_description=f"{name} of a quota share queue above {threshold:g} ({word})",
+            alarm_description=f"{name} of a quota share queue above {above} ({word})",
         )
         alarm.add_alarm_action(*actions)
         return alarm
@@ -276,6 +309,34 @@ def _widgets(queue: JobQueueBase, share_metrics: ShareMetrics | None) -> list[li
         for title, names in graphs.items()
     ]
     return [row] if share_metrics is None else [row, share_metrics.widgets()]
+
+
+def _words(refusal: Refusal, alarms: Mapping[str, Any]) -> Iterator[str]:
+    """The words of the alarms, which are held to: metrics that there are, each to words with a number."""
+    for name, thresholds in alarms.items():
+        refusal.add("alarms", _metric_problem(name))
+        if not isinstance(thresholds, Mapping):
+            refusal.add(
+                f"alarms[{name!r}]", f"{thresholds!r} is not a mapping of word to threshold, such as {{'Warning': 5}}"
+            )
+            continue
+        for word, threshold in thresholds.items():
+            refusal.value(f"alarms[{name!r}][{word!r}]", threshold, _threshold_problem)
+            yield word
+
+
+def _threshold_problem(threshold: object) -> str | None:
+    # Nothing that is counted or timed is below 0; a number token is.
+    if isinstance(threshold, int | float) and not isinstance(threshold, bool) and threshold >= 0:
+        return None
+    return f"{threshold!r} is not a number of 0 or more"
+
+
+def _statuses_problem(statuses: object) -> str | None:
+    if isinstance(statuses, str) or not isinstance(statuses, Sequence):
+        return f"{statuses!r} is not a list of statuses, such as ['FAILED']"
+    unknown = [status for status in statuses if status not in STATUSES]
+    return f"{unknown[0]!r} is not one of {', '.join(STATUSES)}" if unknown else None
 
 
 def _metric_problem(name: str) -> str | None:

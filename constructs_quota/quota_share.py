@@ -10,7 +10,7 @@ from aws_cdk.interfaces.aws_batch import IJobQueueRef, IQuotaShareRef, QuotaShar
 from constructs import Construct
 
 from constructs_quota.arns import QUOTA_SHARE, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text, has_member
+from constructs_quota.declared import Changeable, Refusal, as_number, as_text
 from constructs_quota.grants import QuotaShareGrants
 from constructs_quota.job_queue import JobQueueBase
 from constructs_quota.resource_sharing import ResourceSharing
@@ -80,7 +80,7 @@ class QuotaShareBase:
         )
 
 
-class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
+class QuotaShare(batch.CfnQuotaShare, QuotaShareBase, Changeable):
     """A quota share of a job queue.
 
     It is the L1 itself, held to AWS's rules, rather than a construct around one: an app has up to twenty shares a
@@ -143,10 +143,14 @@ class QuotaShare(batch.CfnQuotaShare, QuotaShareBase):
             state=as_text(state),
         )
         self._limits = dict(capacity_limits)
-        self._queue = job_queue
+        self._queue: IJobQueueRef = job_queue
         self._name = as_text(quota_share_name)
         if isinstance(job_queue, JobQueueBase):
-            job_queue._add_share(quota_share_name, self, has_token=refusal.has_token)
+            job_queue._add_share(quota_share_name, self, is_open=refusal.is_open)
+
+    def _check_at_synthesis(self) -> None:
+        if isinstance(self._queue, JobQueueBase):
+            self._queue._check_at_synthesis()
 
     @property
     def grants(self) -> QuotaShareGrants:
@@ -208,8 +212,5 @@ def _hold_queue(refusal: Refusal, job_queue: object, name: str, capacity_limits:
     """Hold the queue to: a construct, with room for one more share of that name and those instance types."""
     if isinstance(job_queue, JobQueueBase):
         job_queue._hold_share(refusal, name, capacity_limits)
-    elif not has_member(job_queue, "job_queue_ref"):
-        refusal.add(
-            "job_queue",
-            f"{job_queue!r} is not a job queue; import one that exists with QuotaJobQueue.from_job_queue_arn or _name",
-        )
+    else:
+        refusal.job_queue(job_queue, "job_queue_ref")

@@ -1,23 +1,29 @@
 """The service environment: the capacity that the quota shares of one queue share."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_batch as batch
-from aws_cdk.interfaces.aws_batch import IJobQueueRef, IServiceEnvironmentRef, ServiceEnvironmentReference
+from aws_cdk.interfaces.aws_batch import IServiceEnvironmentRef, ServiceEnvironmentReference
 from constructs import Construct
 
 from constructs_quota.arns import SERVICE_ENVIRONMENT, arn_of, checked_arn, name_in
-from constructs_quota.declared import Refusal, as_number, as_text, warn_of_fixed_name
+from constructs_quota.declared import Changeable, Refusal, as_number, as_text, warn_of_fixed_name
 from policy_engine.policy import State
+
+if TYPE_CHECKING:
+    from constructs_quota.job_queue import QuotaJobQueue
 
 
 class ServiceEnvironmentBase:
     """What a service environment offers, whether it is declared here or imported."""
 
-    _queue: IJobQueueRef | None = None
+    _queue: QuotaJobQueue | None = None
     """The queue it serves: an environment serves one (UG service_limits)."""
 
     @property
@@ -26,19 +32,19 @@ class ServiceEnvironmentBase:
         return self.service_environment_ref.service_environment_arn
 
     @staticmethod
-    def from_service_environment_arn(scope: Construct, construct_id: str, arn: str) -> "ImportedServiceEnvironment":
+    def from_service_environment_arn(scope: Construct, construct_id: str, arn: str) -> ImportedServiceEnvironment:
         """A service environment that exists already. Raises ValueError: not the ARN of one."""
         return ImportedServiceEnvironment(
             scope, construct_id, checked_arn(scope, construct_id, arn, SERVICE_ENVIRONMENT)
         )
 
     @staticmethod
-    def from_service_environment_name(scope: Construct, construct_id: str, name: str) -> "ImportedServiceEnvironment":
+    def from_service_environment_name(scope: Construct, construct_id: str, name: str) -> ImportedServiceEnvironment:
         """A service environment of this account and region. Raises ValueError: not a name."""
         return ImportedServiceEnvironment(scope, construct_id, arn_of(scope, construct_id, name, SERVICE_ENVIRONMENT))
 
 
-class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBase):
+class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBase, Changeable):
     """A service environment for quota management: instance types, and how many instances of each there are.
 
     It serves one job queue (UG service_limits). Lowering a limit stops no job; it holds back new ones
@@ -84,8 +90,13 @@ class QuotaServiceEnvironment(batch.CfnServiceEnvironment, ServiceEnvironmentBas
             state=as_text(state),
         )
         self._limits = dict(capacity_limits)
-        self._has_token = refusal.has_token
+        self._is_open = refusal.is_open
         warn_of_fixed_name(self, service_environment_name, "needs a new queue on it, as a queue keeps its environment")
+
+    def _check_at_synthesis(self) -> None:
+        self._is_open = True
+        if self._queue is not None:
+            self._queue._check_at_synthesis()
 
     # The L1's property of this name is the name given, or None. jsii takes a property for one that the L1 is to use
     # instead of its own; a cached one it leaves alone.

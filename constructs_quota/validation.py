@@ -1,8 +1,9 @@
 """The policy engine, mounted in a CDK app: what constructors cannot know is checked when the app is synthesised.
 
-``ResolvedPolicy`` is added by the constructs themselves, where they were given a token: what it stands for may be known
-by then. ``QuotaPolicyValidation`` is added by the user, and looks at the templates: at every quota-managed queue of
-the app, whatever it was declared with.
+``ResolvedPolicy`` is added by the constructs themselves, where their constructors could not judge: a token, whose value
+may be known by then, an instance type that this release does not know, an attribute that was set afterwards.
+``QuotaPolicyValidation`` is added by the user, and looks at the templates: at every quota-managed queue of the app,
+whatever it was declared with.
 """
 
 from __future__ import annotations
@@ -19,17 +20,23 @@ import constructs
 import jsii
 
 import policy_engine
+from constructs_quota.declared import FIXED_NAME, PLUGIN_NAME
 from constructs_quota.declared_policy import NotKnownError
 from constructs_quota.job_queue import QuotaJobQueue
+from constructs_quota.scheduling_policy import QuotaSchedulingPolicy
+from constructs_quota.service_environment import QuotaServiceEnvironment
 
-PLUGIN_NAME: Final = "Quota-Policy"
 ENGINE_RULE: Final = "engine"
 """Rule of the violation that says that the engine itself failed."""
 
 
 @jsii.implements(constructs.IValidation)
 class ResolvedPolicy:
-    """Refuses a queue whose policy has a finding of severity error, once its tokens are resolved."""
+    """Refuses a queue whose policy has a finding of severity error, unless that is acknowledged.
+
+    Nothing else needs it: what has no token, is of known types and stays as it was declared, constructors have judged.
+    An override of the template (``add_property_override``) is the plugin's to find, which reads templates.
+    """
 
     def __init__(self, queue: QuotaJobQueue) -> None:
         self._queue = queue
@@ -42,9 +49,30 @@ class ResolvedPolicy:
         except NotKnownError:
             return []
         except ValueError as error:
-            return str(error).splitlines()
-        found = policy_engine.check(policy).findings
-        return [f"{finding.id} {finding.message}" for finding in found if finding.severity == "error"]
+            # CDK says where it is.
+            return [line.removeprefix(f"{self._queue.node.path}: ") for line in str(error).splitlines()]
+        errors = [finding for finding in policy_engine.check(policy).findings if finding.severity == "error"]
+        return [
+            f"{'' if finding.share is None else f'quota share {finding.share}: '}{finding.message};"
+            f" {finding.rule.remedy} (acknowledge {_id_of(finding)} to keep it)"
+            for finding in errors
+            if _id_of(finding) not in self._acknowledged(finding.share)
+        ]
+
+    def _acknowledged(self, share: str | None) -> set[str]:
+        """The ids that are acknowledged at the share, else the queue, or at what contains it."""
+        about = self._queue.quota_shares.get(share or "", self._queue)
+        return {
+            rule
+            for scope in about.node.scopes
+            for entry in scope.node.metadata
+            if entry.type == cdk.Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+            for rule in entry.data
+        }
+
+
+def _id_of(finding: Any) -> str:
+    return f"{PLUGIN_NAME}::{finding.id}"
 
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
@@ -55,7 +83,8 @@ class QuotaPolicyValidation:
 
     A finding is a violation of the rule of its id, such as ``Quota-Policy::QM101``, and an expectation that does not
     hold one of ``Quota-Policy::scenario-NAME``, by the name of the scenario's file. Both can be acknowledged with a
-    reason (``Validations.of(scope).acknowledge``) and then stay in the report.
+    reason (``Validations.of(scope).acknowledge``) and then stay in the report. So does a finding that the template
+    itself says to ignore (``Metadata.PolicyEngine.Ignore``), for information.
 
     It fails closed: where the engine itself fails, that is a fatal violation, which cannot be acknowledged. (The CDK
     command takes a plugin that raises for one that found nothing.)
@@ -102,9 +131,10 @@ class QuotaPolicyValidation:
     @jsii.member(jsii_name="validate")
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """The violations of the app's templates."""
-        stacks = _stacks(context)
+        stacks: list[cdk.PolicyViolatingResource] = []
         try:
-            violations = list(self._violations(context.template_paths, stacks))
+            stacks = _stacks(context)
+            violations = list(self._violations(context, stacks))
         except Exception as error:
             violations = [_engine_failed(error, stacks)]
         failed = any(violation.severity in ("error", "fatal") for violation in violations)
@@ -113,38 +143,46 @@ class QuotaPolicyValidation:
         )
 
     def _violations(
-        self, templates: Sequence[str], stacks: list[cdk.PolicyViolatingResource]
+        self, context: cdk.IPolicyValidationContext, stacks: list[cdk.PolicyViolatingResource]
     ) -> Iterator[cdk.PolicyViolation]:
-        if not self._scenarios and not any("AWS::Batch::QuotaShare" in Path(t).read_text() for t in templates):
-            return
-        result = policy_engine.check(_assembly_of(templates))
-        for finding in result.findings:
-            if not finding.is_ignored:
-                yield self._of_finding(finding)
+        assembly = _assembly_of(context.template_paths)
+        source = None if assembly is None else policy_engine.load_source(assembly)
+        if source is not None and (source.queues or source.declaration.stray_shares):
+            findings = policy_engine.check(source).findings
+            warned = _warned(context.app_construct) if any(map(_is_of_fixed_name, findings)) else set()
+            for finding in findings:
+                if not (self._fail_on == "error" and _is_of_fixed_name(finding) and _resource_of(finding) in warned):
+                    yield self._of_finding(finding)
         for scenario in self._scenarios:
-            yield from self._of_scenario(scenario, result.source, stacks)
+            yield from self._of_scenario(scenario, source, stacks)
 
     def _of_finding(self, finding: Any) -> cdk.PolicyViolation:
         severity = str(finding.severity)
         if severity == "warning" and self._fail_on == "warning":
             severity = "error"
+        description = f"{finding.rule.title}: {finding.message}"
+        if finding.is_ignored:
+            severity = "info"
+            description = f"ignored, because {finding.ignored_because}: {description}"
         return cdk.PolicyViolation(
             rule_name=finding.id,
-            description=f"{finding.rule.title}: {finding.message}",
+            description=description,
             fix=finding.rule.remedy,
             severity=severity,
             violating_resources=[_resource(finding.place)],
         )
 
     def _of_scenario(
-        self, scenario: Path, source: policy_engine.Source, stacks: list[cdk.PolicyViolatingResource]
+        self, scenario: Path, source: policy_engine.Source | None, stacks: list[cdk.PolicyViolatingResource]
     ) -> Iterator[cdk.PolicyViolation]:
         rule = _rule_of(scenario)
         try:
             wanted = policy_engine.load_scenario(scenario).queue
-            queues = [queue for queue in source.queues if wanted is None or wanted in _names(queue)]
-            if not queues:
-                raise policy_engine.InputError(f"no queue {wanted!r} to run it on", file=str(scenario))
+            all_queues = () if source is None else source.queues
+            queues = [queue for queue in all_queues if wanted is None or wanted in _names(queue)]
+            if source is None or not queues:
+                what = "no quota-managed queue" if wanted is None else f"no queue {wanted!r}"
+                raise policy_engine.InputError(f"{what} to run it on", file=str(scenario))
             for queue in queues:
                 result = policy_engine.verify(source, scenario, queue=_names(queue)[-1], rests_on=False)
                 for verdict in result.failed:
@@ -156,7 +194,7 @@ class QuotaPolicyValidation:
 def _load_engine(runs_scenarios: bool) -> None:
     """Load what ``validate`` is going to use; should that fail, it is there that it matters."""
     with suppress(Exception):
-        _ = policy_engine.check
+        _ = policy_engine.check, policy_engine.load_source
         if runs_scenarios:
             _ = policy_engine.verify, policy_engine.load_scenario
 
@@ -172,12 +210,39 @@ def _names(queue: Any) -> list[str]:
     return [declared.name, declared.logical_id, unique]
 
 
-def _assembly_of(templates: Iterable[str]) -> Path:
-    """The cloud assembly that holds the templates of an app or a stage."""
-    folder = Path(os.path.commonpath([str(Path(template).parent) for template in templates]))
+def _assembly_of(templates: Iterable[str]) -> Path | None:
+    """The cloud assembly that holds the templates of an app or a stage; None where it has nothing of AWS Batch.
+
+    Of nested stacks CDK names no template: they are files of the assembly beside those of their stacks.
+    """
+    files = [Path(template) for template in templates]
+    folder = Path(os.path.commonpath([file.parent for file in files]))
     while not (folder / "manifest.json").exists() and folder != folder.parent:
         folder = folder.parent
-    return folder
+    return folder if any(map(_declares_batch, [*files, *folder.rglob("*.nested.template.json")])) else None
+
+
+def _declares_batch(template: Path) -> bool:
+    return "AWS::Batch::" in template.read_text(encoding="utf-8")
+
+
+def _warned(app: constructs.IConstruct) -> set[tuple[str, str]]:
+    """The resources whose construct itself warns of a fixed name, which is not acknowledged: template, logical id."""
+    return {
+        (construct.stack.template_file, str(construct.stack.resolve(construct.logical_id)))
+        for construct in app.node.find_all()
+        if isinstance(construct, QuotaJobQueue | QuotaServiceEnvironment | QuotaSchedulingPolicy)
+        and any(FIXED_NAME in str(entry.data) for entry in construct.node.metadata if entry.type == "aws:cdk:warning")
+    }
+
+
+def _is_of_fixed_name(finding: Any) -> bool:
+    """Is it the finding that our constructs warn of themselves?"""
+    return _id_of(finding) == FIXED_NAME
+
+
+def _resource_of(finding: Any) -> tuple[str, str]:
+    return Path(finding.place.file).name, str(finding.place.logical_id)
 
 
 def _resource(place: Any) -> cdk.PolicyViolatingResource:

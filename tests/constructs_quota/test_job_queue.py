@@ -100,6 +100,7 @@ def test_time_limits_can_be_turned_off(stack: cdk.Stack, arguments: dict[str, An
         ("job_queue_name", "gpu queue", "job_queue_name: 'gpu queue' is not a name"),
         ("state", "Enabled", "state: 'Enabled' is not one of ENABLED, DISABLED"),
         ("service_environment", "gpus", "service_environment: 'gpus' is not a service environment; import one"),
+        ("service_environment", None, "service_environment: None is not a service environment; import one"),
         ("scheduling_policy", "fifo", "scheduling_policy: 'fifo' is not a scheduling policy; import one"),
         ("job_state_time_limits", {TOO_LARGE: 599}, f"[{str(TOO_LARGE)!r}]: 599 is out of range: 600 to 86400"),
         ("job_state_time_limits", {TOO_LARGE: cdk.Duration.days(2)}, "172800 is out of range: 600 to 86400"),
@@ -184,7 +185,7 @@ def test_import_by_name(stack: cdk.Stack) -> None:
     assert queue.job_queue_name == "gpus"
 
 
-@pytest.mark.parametrize("arn", ["gpus", ARN + "/quota-share/QS1", ARN + "\n", ARN.replace("1234", "12"), None])
+@pytest.mark.parametrize("arn", ["", "gpus", ARN + "/quota-share/QS1", ARN + "\n", ARN.replace("1234", "12"), None])
 def test_import_refuses_what_is_no_arn_of_a_queue(stack: cdk.Stack, arn: Any) -> None:
     with pytest.raises(ValueError, match=r"^Stack/Imported: arn: .* is not an ARN of the form .*:job-queue/NAME$"):
         QuotaJobQueue.from_job_queue_arn(stack, "Imported", arn)
@@ -197,7 +198,9 @@ def test_warns_of_a_fixed_name(stack: cdk.Stack, arguments: dict[str, Any]) -> N
     assert warning.id == "/Stack/Named"
     assert "deletes the queue and ends its jobs" in str(warning.entry.data)
 
-    cdk.Validations.of(queue).acknowledge(cdk.Acknowledgment(id="QM110", reason="submitters have it in their code"))
+    cdk.Validations.of(queue).acknowledge(
+        cdk.Acknowledgment(id="Quota-Policy::QM110", reason="submitters have it in their code")
+    )
     assert warnings_of(stack) == []
 
 

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -18,10 +19,12 @@ from constructs_quota import (
 )
 from constructs_quota.job_queue import ImportedJobQueue
 from constructs_quota.monitoring import METRICS
-from tests.synthesis import template_of
+from tests.constructs_quota.l1s import l1_share
+from tests.synthesis import number_token, template_of
 
 ARN = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
 ONE = {"ml.g5.xlarge": 1}
+SHARE = QuotaShareOptions(capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False)
 
 
 @pytest.fixture
@@ -42,11 +45,10 @@ class TestMetrics:
         assert metric.dimensions == {"JobQueueName": "gpus"}
         assert metric.statistic == ("Average" if name.endswith("Duration") else "Sum")
 
-    def test_methods_are_of_metrics_that_there_are(self, queue: ImportedJobQueue) -> None:
+    def test_every_metric_has_a_method(self, queue: ImportedJobQueue) -> None:
         methods = [name for name in dir(queue) if name.startswith("metric_")]
 
-        assert len(methods) == 14
-        assert {getattr(queue, name)().metric_name for name in methods} <= set(METRICS)
+        assert sorted(getattr(queue, name)().metric_name for name in methods) == sorted(METRICS)
 
     def test_takes_what_a_metric_takes(self, queue: ImportedJobQueue) -> None:
         metric = queue.metric_jobs_preempted(period=cdk.Duration.hours(1), statistic="Maximum")
@@ -97,6 +99,38 @@ class TestEvents:
         assert rule["EventPattern"] == {"source": ["aws.batch"], **pattern}
         assert [target["Arn"] for target in rule["Targets"]] == [stack.resolve(topic.topic_arn)]
 
+    @pytest.mark.parametrize(
+        ("statuses", "problem"),
+        [
+            ("FAILED", "'FAILED' is not a list of statuses"),
+            (["FINISHED"], "'FINISHED' is not one of PENDING, RUNNABLE,"),
+            (["SUBMITTED"], "'SUBMITTED' is not one of PENDING, RUNNABLE,"),  # there is no event of it
+        ],
+    )
+    def test_refuses_a_status_that_no_event_has(self, queue: ImportedJobQueue, statuses: Any, problem: str) -> None:
+        with pytest.raises(ValueError, match=rf"^Stack/Queue/Rule: statuses: {re.escape(problem)}"):
+            queue.on_job_state_change("Rule", statuses=statuses)
+
+    @pytest.mark.parametrize("shares", [("research",), ()])
+    def test_refuses_a_share_that_nobody_declares(self, stack: cdk.Stack, shares: tuple[str, ...]) -> None:
+        training = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE, quota_shares=dict.fromkeys(shares, SHARE))
+        training.job_queue.on_job_state_change("Rule", quota_share_name="reserch")
+
+        there = "did you mean 'research'?" if shares else "there is none"
+        problem = f"'reserch' is not a quota share that is declared on the queue; {there}"
+        with pytest.raises(RuntimeError, match=re.escape(problem)):
+            template_of(stack)
+
+    def test_takes_a_share_that_is_declared_later_or_is_a_stock_one_or_a_token(self, stack: cdk.Stack) -> None:
+        training = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE)
+        token = cdk.CfnParameter(stack, "Name").value_as_string
+        for rule_id, name in {"Later": "later", "Stock": "stock", "Token": token}.items():
+            training.job_queue.on_job_state_change(rule_id, quota_share_name=name)
+        training.add_quota_share("later", **vars(SHARE))
+        l1_share(stack, training.job_queue.ref, "stock")
+
+        assert len(of_kind(template_of(stack), "AWS::Events::Rule")) == 3
+
     def test_a_rule_can_get_its_targets_later(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
         queue.on_queue_blocked("Rule").add_target(targets.SnsTopic(sns.Topic(stack, "Topic")))
 
@@ -110,11 +144,7 @@ class TestAlarmsAndDashboard:
             stack,
             "Training",
             capacity_limits=ONE,
-            quota_shares={
-                "QS1": QuotaShareOptions(
-                    capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False
-                )
-            },
+            quota_shares={"QS1": SHARE},
         )
         QueueMonitoring(
             stack,
@@ -161,9 +191,30 @@ class TestAlarmsAndDashboard:
         ("arguments", "problem"),
         [
             ({"alarms": {"JobPreempted": {"Warning": 1}}}, "alarms: 'JobPreempted' is not a metric of a job queue"),
+            ({"alarms": {"JobsPreempted": 5}}, "alarms['JobsPreempted']: 5 is not a mapping of word to threshold"),
+            (
+                {"alarms": {"JobsPreempted": {"Warning": "5"}}},
+                "alarms['JobsPreempted']['Warning']: '5' is not a number",
+            ),
+            ({"alarms": {"JobsPreempted": {"Warning": -1}}}, "alarms['JobsPreempted']['Warning']: -1 is not a number"),
             ({"actions": {"Critical": []}}, "actions: no alarm is called 'Critical'; there is none"),
         ],
     )
     def test_refuses(self, stack: cdk.Stack, queue: ImportedJobQueue, arguments: dict[str, Any], problem: str) -> None:
-        with pytest.raises(ValueError, match=rf"^Stack/Monitoring: {problem}"):
+        with pytest.raises(ValueError, match=rf"^Stack/Monitoring: {re.escape(problem)}"):
             QueueMonitoring(stack, "Monitoring", job_queue=queue, **arguments)
+
+    def test_a_pattern_is_not_its_queue(self, stack: cdk.Stack) -> None:
+        pattern: Any = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE)
+
+        with pytest.raises(
+            ValueError, match=r"^Stack/Monitoring: job_queue: .* is not a job queue; pass its job_queue$"
+        ):
+            QueueMonitoring(stack, "Monitoring", job_queue=pattern)
+
+    def test_a_threshold_that_is_a_token_is_no_number(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
+        QueueMonitoring(stack, "Monitoring", job_queue=queue, alarms={"JobsPreempted": {"Warning": number_token()}})
+
+        (alarm,) = of_kind(template_of(stack), "AWS::CloudWatch::Alarm")
+        assert alarm["Threshold"] == {"Ref": "Number"}
+        assert alarm["AlarmDescription"].endswith("above what is set at deployment (Warning)")

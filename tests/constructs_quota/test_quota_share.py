@@ -150,6 +150,7 @@ FIVE = {f"ml.g5.{size}xlarge": 1 for size in (2, 4, 8, 12, 16)}
         ("in_share_preemption", "ENABLED", "in_share_preemption: 'ENABLED' is not True or False"),
         ("in_share_preemption", 1, "in_share_preemption: 1 is not True or False"),
         ("state", "disabled", "state: 'disabled' is not one of ENABLED, DISABLED"),
+        ("job_queue", None, "job_queue: None is not a job queue; import one that exists"),
         (
             "job_queue",
             "gpus",
@@ -166,6 +167,23 @@ def test_refuses(stack: cdk.Stack, queue: QuotaJobQueue, key: str, argument: Any
     assert not queue.quota_shares
 
 
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        # Of this one CDK would keep the strategy, and drop the limit.
+        ("resource_sharing_configuration", {"strategy": "LEND_AND_BORROW", "borrow_limit": 5}),
+        ("capacity_limits", [{"capacity_unit": "ml.g5.xlarge", "max_capacity": 1}]),
+    ],
+)
+def test_refuses_a_dictionary_for_an_attribute(
+    stack: cdk.Stack, queue: QuotaJobQueue, attribute: str, value: object
+) -> None:
+    made = share(stack, job_queue=queue)
+
+    with pytest.raises(ValueError, match=rf"^{attribute}: .* is a dictionary, .*; use CfnQuotaShare's structures$"):
+        setattr(made, attribute, value)
+
+
 def test_refuses_a_second_share_of_the_name(stack: cdk.Stack, queue: QuotaJobQueue) -> None:
     share(stack, "First", job_queue=queue)
 
@@ -173,6 +191,15 @@ def test_refuses_a_second_share_of_the_name(stack: cdk.Stack, queue: QuotaJobQue
         ValueError, match=r"^Stack/Second: quota_share_name: 'QS1' is already declared on the queue, at Stack/First$"
     ):
         share(stack, "Second", job_queue=queue)
+
+
+def test_refuses_two_constructs_of_one_logical_id(stack: cdk.Stack, imported: ImportedJobQueue) -> None:
+    """CDK leaves '-' out of an id at the top of a stack; neither of the two may take the other's place."""
+    for name in ("team-a", "teama"):
+        share(stack, name, job_queue=imported, quota_share_name=name)
+
+    with pytest.raises(RuntimeError, match="section 'Resources' already contains 'teama'"):
+        template_of(stack)
 
 
 @pytest.mark.parametrize("fixture", ["queue", "imported"])
@@ -244,7 +271,10 @@ def test_a_queue_of_another_stack_gets_shares(app: cdk.App, stack: cdk.Stack, qu
 
     share(other, job_queue=queue)
 
-    assert "Ref" not in only(template_of(other), "QuotaShare")["JobQueue"]
+    # A weak reference: an export in use would keep the queue's stack from every change (aws-cdk issue 7602).
+    reference = only(template_of(other), "QuotaShare")["JobQueue"]["Fn::GetStackOutput"]
+    assert reference["StackName"] == "Stack"
+    assert "Export" not in template_of(stack)["Outputs"][reference["OutputName"]]
     assert [needed.node.path for needed in other.dependencies] == [stack.node.path]
 
 
