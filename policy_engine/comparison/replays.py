@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from policy_engine.comparison.sides import Policies
 from policy_engine.outcome.measures import ShareMeasures
@@ -25,17 +26,27 @@ class ReplayedShare:
 
     @property
     def is_hit(self) -> bool:
-        """Do more of its jobs not run, do they wait longer on average, or are they stopped more often?"""
-        before, after = _costs(self.old, self.not_run[0]), _costs(self.new, self.not_run[1])
-        return any(new > old for old, new in zip(before, after, strict=True))
+        """Do more of its jobs not run, or do they wait longer, by more than what is taken for accident?"""
+        before, after = _unserved(self.old, self.not_run[0]), _unserved(self.new, self.not_run[1])
+        if before != after:
+            return after > before
+        return _waiting(self.new) > _waiting(self.old) * (1 + ACCIDENT)
 
 
-def _costs(share: ShareMeasures | None, not_run: int) -> tuple[float, ...]:
-    if share is None:
-        return (not_run, 0.0, 0.0)
-    waits = share.jobs.wait_seconds
-    unserved = not_run + share.jobs.never_started
-    return (unserved, 0.0 if waits is None else waits.mean, share.jobs.preemptions_suffered)
+ACCIDENT: Final = 0.01
+"""Part by which waiting may be longer and nobody is called hit: any change at all moves every wait a little."""
+
+
+def _unserved(share: ShareMeasures | None, not_run: int) -> int:
+    return not_run + (0 if share is None else share.jobs.never_started)
+
+
+def _waiting(share: ShareMeasures | None) -> float:
+    """Seconds that a job waits on average, also after preemptions."""
+    if share is None or share.jobs.wait_seconds is None:
+        return 0.0
+    started = share.jobs.jobs - share.jobs.never_started
+    return share.jobs.wait_seconds.mean + share.jobs.requeued_seconds / started
 
 
 @dataclass(frozen=True)

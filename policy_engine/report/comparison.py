@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from policy_engine.changes import Change, Danger
@@ -55,6 +55,7 @@ from policy_engine.workload.durations import duration_text
 if TYPE_CHECKING:
     from policy_engine.report.junit import Suite
     from policy_engine.report.sarif import Result
+    from policy_engine.report.story import Story
 
 TONES: Final = {Word.SAME: Tone.PLAIN, Word.BETTER: Tone.GOOD, Word.WORSE: Tone.BAD, Word.MIXED: Tone.UNSURE}
 NONE: Final = "-"
@@ -100,6 +101,7 @@ class ComparisonReport:
     def stories(self) -> list[tuple[str, Both]]:
         """The runs of the scenario and of the history, both policies beside each other."""
         from policy_engine.report import runs
+        from policy_engine.report.story import LEAST_INTERVALS
 
         found = self.comparison
         pairs: list[tuple[str, str, Run, Run]] = []
@@ -109,9 +111,12 @@ class ComparisonReport:
             pairs.append(("The jobs that the queue holds", "held", found.held.old.run, found.held.new.run))
         if found.replay is not None:
             pairs.append(("The history", "history", found.replay.old.run, found.replay.new.run))
+
+        def story(ident: str, run: Run) -> Story:
+            return replace(runs.story(ident, run), most_intervals=LEAST_INTERVALS)
+
         return [
-            (title, Both(runs.story(f"{ident}-before", old), runs.story(f"{ident}-after", new)))
-            for title, ident, old, new in pairs
+            (title, Both(story(f"{ident}-old", old), story(f"{ident}-new", new))) for title, ident, old, new in pairs
         ]
 
     def _page(self, sections: Sequence[Section]) -> Page:

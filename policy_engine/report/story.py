@@ -31,13 +31,15 @@ class Story:
     jobs: Sequence[JobOutcome]
     is_measured: bool = False
     """Has the report tables of its own for shares and preemptions?"""
+    most_intervals: int = MOST_INTERVALS
+    """Of a course of capacity; fewer where the charts have half the page."""
 
     @cached_property
     def timelines(self) -> dict[str, Timeline]:
         """Instance type to how its instances are used over time; at least a second of it."""
         run = self.run
         units, shares = run.policy.units, run.policy.shares
-        most = min(MOST_INTERVALS, max(LEAST_INTERVALS, ALL_INTERVALS // ((1 + len(shares)) * len(units))))
+        most = min(self.most_intervals, max(LEAST_INTERVALS, ALL_INTERVALS // ((1 + len(shares)) * len(units))))
         end = max(run.end, 1.0)
         if len(run.log) > MOST_EXACT:
             return {unit: timeline_of(bins(run, unit, most, end)) for unit in units}

@@ -164,7 +164,7 @@ def test_what_was_asked_is_in_the_result(everything: Comparison) -> None:
         True,
     )
     assert data["hit"] == [
-        {"share": "a", "how": ["worse guarantees"]},
+        {"share": "a", "how": ["worse guarantees", "its jobs fare worse in the replay"]},
         {"share": "c", "how": ["worse guarantees", "its jobs end", "its jobs fare worse in the replay"]},
     ]
     assert [(danger["hazard"], danger["ends_jobs_of"]) for danger in data["dangers"]] == [("share renamed", ["c"])]
@@ -172,7 +172,7 @@ def test_what_was_asked_is_in_the_result(everything: Comparison) -> None:
     assert all(share["witness"]["jobs"] for share in data["shares"])
     assert [one["lost"] for one in data["scenario"]["expectations"]] == [True, False]
     assert data["held"]["transition"]
-    assert data["replay"]["hit"] == ["b", "c"]
+    assert data["replay"]["hit"] == ["a", "b", "c"]
 
 
 def test_what_cannot_be_said_has_no_verdict(tmp_path: Path) -> None:
