@@ -129,12 +129,12 @@ class ConformanceReport:
         elif found.together is not None:
             changed = ", ".join(f"{name}: {answer}" for name, answer in _changed(found.together).items())
             told = f"These fit together, all others by default: {changed}. In a scenario: choices: {{{changed}}}"
-            told = f"The default answers do not: {self._decision(found.default.contradiction)}. {told}"
+            told = f"The default answers do not fit together: {self._decision(found.default.contradiction)}. {told}"
         elif found.anything.fit is Fit.REFUTED:
             return ()
         else:
             told = "No answers were found that fit together for the whole history."
-            told = f"{told} The default ones do not: {self._decision(found.default.contradiction)}."
+            told = f"{told} The default ones do not: {self._decision(found.default.contradiction)}"
         return [Section("together", "All choices together", [Text(told)])]
 
     def _title(self) -> str:
@@ -192,7 +192,7 @@ class ConformanceReport:
                 "judged_from": found.judged_from,
                 "events": len(found.asked.updates),
                 "engine": __version__,
-                "live_service_consulted": False,
+                "live_service_consulted": self.source.is_live,
             },
         }
 

@@ -154,6 +154,21 @@ def test_a_scenario_may_name_the_live_queue(account: Account, folder: Path) -> N
     assert account.asked["batch:ListQuotaShares"] == 2
 
 
+def test_watch_goes_on_until_it_is_interrupted(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    result = run("watch", "queue:training", "--every", "30s")
+    assert (result.exit_code, looks) == (130, [30.0, 30.0, 30.0])
+    assert account.asked["batch:GetJobQueueSnapshot"] == 3
+    assert "QS1" in result.stdout
+
+
 def test_help_says_that_aws_is_asked() -> None:
     assert "AWS is asked where a live queue is named, and never changed." in " ".join(run("--help").stdout.split())
     assert {"import", "history", "drift", "watch"} <= set(main.commands)
