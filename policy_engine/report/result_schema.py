@@ -11,6 +11,7 @@ from policy_engine.findings import Severity
 from policy_engine.guarantees import Kind as Preempting
 from policy_engine.report.comparison_schema import comparison_properties
 from policy_engine.report.json import SCHEMA
+from policy_engine.report.live_schema import conformance_schema, drift_schema, watch_schema
 from policy_engine.report.replay_schema import replay_properties, suggestion_properties, sweep_properties
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Timing
@@ -54,6 +55,9 @@ def result_schema() -> Schema:
                 "sweep",
                 "suggestion",
                 "comparison",
+                "drift",
+                "watch",
+                "conformance",
             )
         ],
         "$defs": {
@@ -67,6 +71,9 @@ def result_schema() -> Schema:
             "sweep": _sweep(),
             "suggestion": _suggestion(),
             "comparison": _comparison(),
+            "drift": drift_schema(),
+            "watch": watch_schema(),
+            "conformance": conformance_schema(),
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from policy_engine.schema import SCHEMAS
 from tests.policy_engine.command import folder, run, write
 
 __all__ = ["folder"]
@@ -67,6 +69,7 @@ def test_the_answers_that_fit_and_what_refutes_the_others() -> None:
 def test_json_and_files(folder: Path) -> None:
     options = ("--tolerance", "0", "--stop-within", "0", "--format", "json", "--junit", "j.xml", "--markdown", "m.md")
     told = json.loads(run("conform", "owners.yaml", "jobs.jsonl", *options).stdout)
+    jsonschema.Draft202012Validator(SCHEMAS["result"]()).validate(told)
     assert (told["command"], told["verdict"], told["together"]) == ("conform", "holds", {})
     [order] = [choice for choice in told["choices"] if choice["name"] == "share_order"]
     assert order["standing"] == "narrowed"

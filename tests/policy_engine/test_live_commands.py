@@ -4,16 +4,19 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
 import policy_engine
 from policy_engine.cli import main
+from policy_engine.schema import SCHEMAS
 from tests.policy_engine.command import SCENARIO, folder, run, write
 from tests.policy_engine.sources.live.account import QUEUE, Account, RefusalError, job
 
 __all__ = ["folder"]
 
+RESULT = jsonschema.Draft202012Validator(SCHEMAS["result"]())
 START = 1_790_000_000_000
 COMMANDS = [
     ("check", "queue:training"),
@@ -110,6 +113,7 @@ def test_history_goes_to_a_file() -> None:
 def test_drift_in_every_format(folder: Path) -> None:
     result = run("drift", "policy.yaml", "queue:training", "--format", "json", "--junit", "j.xml", "--sarif", "s.json")
     told = json.loads(result.stdout)
+    RESULT.validate(told)
     limit = "time_limits.MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
     assert (result.exit_code, told["verdict"], told["compared"]) == (1, "fails", 19)
     assert told["differences"] == [
@@ -129,6 +133,7 @@ def test_drift_in_every_format(folder: Path) -> None:
 
 def test_watch_as_json_is_for_scripts(account: Account) -> None:
     told = json.loads(run("watch", "queue:training", "--format", "json").stdout)
+    RESULT.validate(told)
     assert [share["name"] for share in told["shares"]] == ["QS1", "QS2", "QS3"]
     assert account.asked["batch:GetJobQueueSnapshot"] == 1
 
