@@ -68,7 +68,7 @@ def test_the_bucket_is_private_encrypted_and_kept_and_forgets(stack: cdk.Stack) 
 
 
 def test_the_role_is_for_sagemaker_of_this_account_and_the_folder(stack: cdk.Stack) -> None:
-    queue(stack, prefix="runs/models")
+    training = queue(stack, prefix="runs/models")
 
     template = template_of(stack)
     (role,) = of_kind(template, "AWS::IAM::Role")
@@ -81,9 +81,37 @@ def test_the_role_is_for_sagemaker_of_this_account_and_the_folder(stack: cdk.Sta
         }
     ]
     (policy,) = of_kind(template, "AWS::IAM::Policy")
-    objects = [s for s in policy["PolicyDocument"]["Statement"] if "s3:PutObject" in s["Action"]]
-    assert [resource["Fn::Join"][1][-1] for s in objects for resource in s["Resource"] if "Fn::Join" in resource] == [
-        "/runs/models/*"
+    assert training.checkpoints is not None
+    bucket = stack.resolve(training.checkpoints.bucket.bucket_arn)
+    logs = ["arn:", {"Ref": "AWS::Partition"}, ":logs:", {"Ref": "AWS::Region"}, ":", {"Ref": "AWS::AccountId"}]
+    assert policy["PolicyDocument"]["Statement"] == [
+        {
+            "Action": ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            "Effect": "Allow",
+            "Resource": {"Fn::Join": ["", [*logs, ":log-group:/aws/sagemaker/TrainingJobs:*"]]},
+        },
+        {
+            "Action": "cloudwatch:PutMetricData",
+            "Condition": {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}},
+            "Effect": "Allow",
+            "Resource": "*",
+        },
+        {
+            "Action": [
+                "s3:Abort*",
+                "s3:DeleteObject*",
+                "s3:GetBucket*",
+                "s3:GetObject*",
+                "s3:List*",
+                "s3:PutObject",
+                "s3:PutObjectLegalHold",
+                "s3:PutObjectRetention",
+                "s3:PutObjectTagging",
+                "s3:PutObjectVersionTagging",
+            ],
+            "Effect": "Allow",
+            "Resource": [bucket, {"Fn::Join": ["", [bucket, "/runs/models/*"]]}],
+        },
     ]
 
 
@@ -126,6 +154,19 @@ def test_a_key_encrypts_a_new_bucket(stack: cdk.Stack) -> None:
     (bucket,) = of_kind(template_of(stack), "AWS::S3::Bucket")
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert rule["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
+
+
+def test_the_role_may_use_the_key(stack: cdk.Stack) -> None:
+    key = kms.Key(stack, "Key", enable_key_rotation=True)
+    queue(stack, encryption_key=key)
+
+    (policy,) = of_kind(template_of(stack), "AWS::IAM::Policy")
+    (statement,) = [s for s in policy["PolicyDocument"]["Statement"] if "kms:Decrypt" in s["Action"]]
+    assert statement == {
+        "Action": ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        "Effect": "Allow",
+        "Resource": stack.resolve(key.key_arn),
+    }
 
 
 @pytest.mark.parametrize("prefix", ["", "/a", "a/", "a//b", "a b", "ä", "a*"])

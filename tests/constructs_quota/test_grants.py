@@ -4,6 +4,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
@@ -17,6 +18,7 @@ from constructs_quota import (
     QuotaTrainingQueue,
     ResourceSharing,
 )
+from tests.constructs_quota.l1s import l1_share
 from tests.synthesis import number_token, template_of
 
 QUEUE = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
@@ -34,12 +36,25 @@ def allow(actions: Any, resources: Any, conditions: dict[str, Any] | None = None
     return statement if conditions is None else {**statement, "Condition": conditions}
 
 
+PASS_ROLE = allow("iam:PassRole", EXECUTION_ROLE, {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}})
 SUBMIT = [
     allow("batch:SubmitServiceJob", [QUEUE, SHARE, JOBS], {"StringEquals": SUBMIT_TAGS}),
     allow(
         "batch:TagResource",
         JOBS,
         {"StringEquals": SUBMIT_TAGS, "Null": {"aws:ResourceTag/QuotaShare": "true"}},
+    ),
+]
+ANY_SHARE_TAGS = {"StringEquals": {"aws:RequestTag/JobQueue": "gpus"}, "Null": {"aws:RequestTag/QuotaShare": "false"}}
+SUBMIT_TO_ANY = [
+    allow("batch:SubmitServiceJob", [QUEUE, f"{QUEUE}/quota-share/*", JOBS], ANY_SHARE_TAGS),
+    allow(
+        "batch:TagResource",
+        JOBS,
+        {
+            "StringEquals": ANY_SHARE_TAGS["StringEquals"],
+            "Null": {"aws:RequestTag/QuotaShare": "false", "aws:ResourceTag/QuotaShare": "true"},
+        },
     ),
 ]
 READ_SHARE = [
@@ -149,6 +164,22 @@ def test_grants_on_a_share(
 @pytest.mark.parametrize(
     ("grant", "expected"),
     [
+        pytest.param(lambda grants, team: grants.submit(team), SUBMIT_TO_ANY, id="submit"),
+        pytest.param(
+            lambda grants, team: grants.submit(
+                team, max_priority=50, execution_role=iam.Role.from_role_arn(team, "Execution", EXECUTION_ROLE)
+            ),
+            [
+                allow(
+                    "batch:SubmitServiceJob",
+                    [QUEUE, f"{QUEUE}/quota-share/*", JOBS],
+                    {**ANY_SHARE_TAGS, "NumericLessThanEquals": {"batch:SchedulingPriority": 50}},
+                ),
+                SUBMIT_TO_ANY[1],
+                PASS_ROLE,
+            ],
+            id="submit with a priority and a role",
+        ),
         pytest.param(lambda grants, team: grants.read(team), READ_QUEUE, id="read"),
         pytest.param(
             lambda grants, team: grants.operate(team),
@@ -162,6 +193,20 @@ def test_grants_on_a_share(
             lambda grants, team: grants.update_priority(team),
             [allow("batch:UpdateServiceJob", JOBS, {"StringEquals": {"aws:ResourceTag/JobQueue": "gpus"}})],
             id="update_priority",
+        ),
+        pytest.param(
+            lambda grants, team: grants.update_priority(team, max_priority=50),
+            [
+                allow(
+                    "batch:UpdateServiceJob",
+                    JOBS,
+                    {
+                        "StringEquals": {"aws:ResourceTag/JobQueue": "gpus"},
+                        "NumericLessThanEquals": {"batch:SchedulingPriority": 50},
+                    },
+                )
+            ],
+            id="update_priority up to 50",
         ),
         pytest.param(
             lambda grants, team: grants.terminate(team),
@@ -187,19 +232,46 @@ def test_submit_may_pass_the_execution_role_to_sagemaker_alone(stack: cdk.Stack,
 
     QuotaShare.from_quota_share_arn(stack, "Share", SHARE).grants.submit(team, execution_role=role)
 
-    passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
-    assert statements(stack) == by_action([*SUBMIT, allow("iam:PassRole", EXECUTION_ROLE, passed)])
+    assert statements(stack) == by_action([*SUBMIT, PASS_ROLE])
+
+
+def test_facades_over_stock_references(stack: cdk.Stack, team: iam.Role) -> None:
+    """The names are parts of whatever the reference says its ARN is."""
+    share = l1_share(stack, QUEUE)
+    QuotaShareGrants.from_quota_share(share).terminate(team)
+    JobQueueGrants.from_job_queue(batch.JobQueue.from_job_queue_arn(stack, "Stock", QUEUE)).terminate(team)
+
+    parts = {"Fn::Split": ["/", {"Ref": "ShareQS1"}]}
+    tags = {
+        "aws:ResourceTag/JobQueue": {"Fn::Select": [1, parts]},
+        "aws:ResourceTag/QuotaShare": {"Fn::Select": [3, parts]},
+    }
+    assert statements(stack) == by_action(
+        [
+            allow("batch:TerminateServiceJob", JOBS, {"StringEquals": tags}),
+            allow("batch:TerminateServiceJob", JOBS, {"StringEquals": {"aws:ResourceTag/JobQueue": "gpus"}}),
+        ]
+    )
+
+
+def test_a_queue_of_another_account_and_region_has_its_jobs_there(stack: cdk.Stack, team: iam.Role) -> None:
+    elsewhere = QUEUE.replace("eu-west-1:123456789012", "us-east-1:210987654321")
+    QuotaJobQueue.from_job_queue_arn(stack, "Queue", elsewhere).grants.terminate(team)
+
+    (statement,) = statements(stack)
+    assert statement["Resource"] == JOBS.replace("eu-west-1:123456789012", "us-east-1:210987654321")
 
 
 @pytest.mark.parametrize("priority", [-1, 10000, 1.5, True, "9"])
 @pytest.mark.parametrize("verb", ["submit", "update_priority"])
 def test_refuses_a_priority_out_of_range(stack: cdk.Stack, team: iam.Role, verb: str, priority: Any) -> None:
     share = QuotaShare.from_quota_share_arn(stack, "Share", SHARE)
+    queue = QuotaJobQueue.from_job_queue_arn(stack, "Queue", QUEUE)
 
-    with pytest.raises(ValueError, match=r"^Stack/Share: max_priority: ") as refused:
-        getattr(share.grants, verb)(team, max_priority=priority)
-
-    assert repr(priority) in str(refused.value)
+    for grants, path in ((share.grants, "Share"), (queue.grants, "Queue")):
+        with pytest.raises(ValueError, match=rf"^Stack/{path}: max_priority: ") as refused:
+            getattr(grants, verb)(team, max_priority=priority)
+        assert repr(priority) in str(refused.value)
 
 
 def test_a_priority_may_be_a_token(stack: cdk.Stack, team: iam.Role) -> None:
@@ -229,8 +301,8 @@ def everything(stack: cdk.Stack) -> iam.Role:
     role = iam.Role(stack, "Everything", assumed_by=iam.AccountRootPrincipal())
     execution = iam.Role(stack, "Execution", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
     share = queue.quota_shares["QS1"].grants
-    share.submit(role, execution_role=execution, max_priority=50)
     for grants in (share, queue.grants):
+        grants.submit(role, execution_role=execution, max_priority=50)
         grants.update_priority(role)
         grants.terminate(role)
         grants.operate(role)
@@ -276,10 +348,11 @@ def test_every_resource_is_one_that_aws_authorises_the_action_on(stack: cdk.Stac
     kinds = {"service-job/*": "service-job", "quota-share/QS1": "quota-share", "quota-share/*": "quota-share"}
     share = QuotaShare.from_quota_share_arn(stack, "Share", SHARE)
     team = iam.Role(stack, "All", assumed_by=iam.AccountRootPrincipal())
-    share.grants.submit(team)
-    share.grants.update_priority(team)
-    share.grants.terminate(team)
-    share.grants.operate(team)
+    for grants in (share.grants, QuotaJobQueue.from_job_queue_arn(stack, "Queue", QUEUE).grants):
+        grants.submit(team)
+        grants.update_priority(team)
+        grants.terminate(team)
+        grants.operate(team)
 
     for statement in statements(stack):
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]

@@ -2,6 +2,7 @@ import re
 from typing import Any
 
 import aws_cdk as cdk
+import botocore.session
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -18,7 +19,7 @@ from constructs_quota import (
     ShareMetrics,
 )
 from constructs_quota.job_queue import ImportedJobQueue
-from constructs_quota.monitoring import METRICS
+from constructs_quota.monitoring import METRICS, STATUSES
 from tests.constructs_quota.l1s import l1_share
 from tests.synthesis import number_token, template_of
 
@@ -130,6 +131,10 @@ class TestEvents:
         l1_share(stack, training.job_queue.ref, "stock")
 
         assert len(of_kind(template_of(stack), "AWS::Events::Rule")) == 3
+
+    def test_the_statuses_are_those_of_the_api_but_for_the_submission(self) -> None:
+        model = botocore.session.get_session().get_service_model("batch")
+        assert {"SUBMITTED", *STATUSES} == set(model.shape_for("ServiceJobStatus").enum)
 
     def test_a_rule_can_get_its_targets_later(self, stack: cdk.Stack, queue: ImportedJobQueue) -> None:
         queue.on_queue_blocked("Rule").add_target(targets.SnsTopic(sns.Topic(stack, "Topic")))

@@ -3,7 +3,9 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
+from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing
@@ -48,12 +50,40 @@ def test_the_role_may_look_up_jobs_and_publish_to_its_topics(stack: cdk.Stack, t
     training.job_queue.notify_preemptions("QS1", topic)
 
     (policy,) = of_kind(template_of(stack), "AWS::IAM::Policy")
-    statements = {
-        str(statement["Action"]): statement["Resource"]
-        for statement in policy["PolicyDocument"]["Statement"]
-        if "logs:PutLogEvents" not in statement["Action"]
-    }
-    assert statements == {"batch:DescribeServiceJob": "*", "sns:Publish": stack.resolve(topic.topic_arn)}
+    assert policy["PolicyDocument"]["Statement"] == [
+        {
+            "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+            "Effect": "Allow",
+            "Resource": stack.resolve(only_log_group(stack)),
+        },
+        {"Action": "batch:DescribeServiceJob", "Effect": "Allow", "Resource": "*"},
+        {"Action": "sns:Publish", "Effect": "Allow", "Resource": stack.resolve(topic.topic_arn)},
+    ]
+
+
+def only_log_group(stack: cdk.Stack) -> str:
+    (arn,) = (found.log_group_arn for found in stack.node.find_all() if isinstance(found, logs.LogGroup))
+    return str(arn)
+
+
+def test_refuses_a_share_that_nobody_declares(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:
+    training.job_queue.notify_preemptions("qs1", sns.Topic(stack, "Topic"))
+
+    with pytest.raises(
+        RuntimeError, match="'qs1' is not a quota share that is declared on the queue; there is QS1, QS2"
+    ):
+        template_of(stack)
+
+
+def test_cdk_nag_is_clean_but_for_what_is_acknowledged(
+    app: cdk.App, stack: cdk.Stack, training: QuotaTrainingQueue
+) -> None:
+    training.job_queue.notify_preemptions("QS1", sns.Topic(stack, "Topic", enforce_ssl=True))
+    reason = "DescribeServiceJob has no resource level, and only reads"
+    cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason=reason))
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+
+    app.synth()
 
 
 def test_refuses_a_second_topic_of_a_share(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:

@@ -7,10 +7,27 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
-from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing, State, StuckReason
+from constructs_quota import (
+    CheckpointOptions,
+    QueueMonitoring,
+    QuotaSchedulingPolicy,
+    QuotaServiceEnvironment,
+    QuotaShareOptions,
+    QuotaTrainingQueue,
+    ResourceSharing,
+    ShareMetrics,
+    State,
+    StuckReason,
+)
 from policy_engine import load_policy
 from policy_engine.policy import MAX_QUOTA_SHARES
 from tests.synthesis import ROOT, new_app, new_stack, template_of
@@ -84,6 +101,61 @@ def test_any_declaration_reads_back_as_the_same_policy(declaration: dict[str, An
     ]
 
 
+def test_template_of_every_option_away_from_its_default(stack: cdk.Stack, snapshot: SnapshotAssertion) -> None:
+    """But for those of a share, which have snapshots of their own."""
+    role = iam.Role(stack, "Training", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    topic = sns.Topic(stack, "Topic")
+    training = QuotaTrainingQueue(
+        stack,
+        "Queue",
+        service_environment=QuotaServiceEnvironment(
+            stack,
+            "Environment",
+            capacity_limits=dict.fromkeys(UNITS[:5], 1),
+            service_environment_name="gpu-pool",
+            state=State.DISABLED,
+        ),
+        scheduling_policy=QuotaSchedulingPolicy(
+            stack, "Policy", inherit_tags=True, scheduling_policy_name="gpu-policy"
+        ),
+        checkpoints=CheckpointOptions(
+            prefix="runs/models",
+            expire_after=cdk.Duration.days(7),
+            encryption_key=kms.Key(stack, "Key", enable_key_rotation=True),
+            execution_role=role,
+        ),
+        inherit_tags=True,
+        job_queue_name="gpus",
+        job_state_time_limits=dict.fromkeys(StuckReason, cdk.Duration.hours(2)),
+        quota_shares={
+            "QS1": QuotaShareOptions(
+                capacity_limits=ONE,
+                resource_sharing=ResourceSharing.lend(),
+                in_share_preemption=True,
+                state=State.DISABLED,
+            )
+        },
+        state=State.DISABLED,
+    )
+    queue = training.job_queue
+    queue.notify_preemptions("QS1", topic)
+    queue.on_preemption_started("Started", target=targets.SnsTopic(topic))
+    queue.on_preemption_completed("Completed")
+    queue.on_queue_blocked("Blocked")
+    queue.on_job_state_change("Failed", quota_share_name="QS1", statuses=["FAILED"])
+    QueueMonitoring(
+        stack,
+        "Monitoring",
+        job_queue=queue,
+        alarms={"JobsPreempted": {"Warning": 5, "Critical": 20}},
+        actions={"Critical": [actions.SnsAction(topic)]},
+        share_metrics=ShareMetrics(stack, "Metrics", job_queue=queue, namespace="Teams", every=cdk.Duration.minutes(5)),
+    )
+    cdk.Tags.of(stack).add("team", "platform")
+
+    assert template_of(stack) == snapshot
+
+
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_cfn_lint_finds_nothing_in_any_region_that_has_quota_shares(path: Path) -> None:
     from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
@@ -115,6 +187,7 @@ def test_there_are_snapshots_of_every_construct_and_stack() -> None:
         "test_service_environment",
         "test_share_metrics",
         "test_team_queue_stack",
+        "test_templates",
         "test_training_queue",
         "test_training_queue_stack",
     }
