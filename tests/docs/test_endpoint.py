@@ -33,7 +33,7 @@ def snippets(language: str) -> list[str]:
 
 FILES = {text.splitlines()[0].removeprefix("# file: "): text for text in snippets("yaml")}
 START, EXPORTS, CALLS, SDK, CONTROLS = snippets("sh")
-BOTO3, TESTS, CONTEXT = snippets("python")
+BOTO3, TESTS, CONTEXT, STACK = snippets("python")
 
 
 @pytest.fixture
@@ -115,6 +115,14 @@ def test_the_tests(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_nightly=TESTS)
     others = [f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "syrupy", "xdist")]
     pytester.runpytest(*others).assert_outcomes(passed=2)
+
+
+def test_the_test_of_a_stack(pytester: pytest.Pytester) -> None:
+    snapshots = ROOT / "tests/stacks/__snapshots__/test_training_queue_stack"
+    (pytester.path / "template.json").write_text((snapshots / "test_template.json").read_text())
+    pytester.makepyfile(test_stack=STACK)
+    others = [f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "syrupy", "xdist")]
+    pytester.runpytest(*others).assert_outcomes(passed=1)
 
 
 @pytest.mark.usefixtures("folder")

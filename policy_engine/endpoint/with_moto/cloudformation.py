@@ -7,13 +7,13 @@ of one type: this module has to come after moto's own of AWS Batch.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import botocore.session
 import moto.batch.models  # noqa: F401 - its job queue is of the same type as ours, which has to be the later one
+from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException, ValidationError
 from moto.core.common_models import CloudFormationModel
 
@@ -208,12 +208,10 @@ _deployed_to: list[Endpoint] = []
 
 
 def deploy_to(endpoint: Endpoint) -> None:
-    """Make the stacks of this process create, update and delete at the endpoint."""
+    """Make the stacks of moto in this process, its server's or those of ``mock_aws``, deploy to the endpoint."""
     _deployed_to[:] = [endpoint]
-    parsing = sys.modules.get("moto.cloudformation.parsing")
-    if parsing is not None:  # it may have looked for classes before these were there
-        for found in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
-            found.cache_clear()
+    for found in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
+        found.cache_clear()  # it may have looked for classes before these were there
 
 
 class _Target:

@@ -12,7 +12,6 @@ from werkzeug.test import Client
 from policy_engine.endpoint.application import CONTROL, Application
 from policy_engine.endpoint.scope import ACCOUNT
 from policy_engine.endpoint.service_model import batch_model
-from policy_engine.endpoint.with_moto.cloudformation import deploy_to
 from policy_engine.endpoint.with_moto.training_jobs import show_training_jobs
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ class WithMoto:
         self._ours = application
         self._endpoint = application.endpoint
         os.environ["MOTO_ACCOUNT_ID"] = self._endpoint.settings.account or ACCOUNT
-        deploy_to(self._endpoint)
         self._moto = DomainDispatcherApplication(self._application_of)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -58,4 +56,12 @@ class WithMoto:
         return answer
 
     def _application_of(self, service: Any) -> Any:
-        return self._ours if service == "batch" else create_backend_app(service)
+        """What answers for a service; asked for once, when its first request comes."""
+        if service == "batch":
+            return self._ours
+        if service == "cloudformation":
+            # with all that it can deploy it takes longer to load than everything else
+            from policy_engine.endpoint.with_moto.cloudformation import deploy_to
+
+            deploy_to(self._endpoint)
+        return create_backend_app(service)

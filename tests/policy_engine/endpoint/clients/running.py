@@ -25,7 +25,7 @@ def environment(url: str, log: Path) -> dict[str, str]:
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "LOOPBACK_LOG": str(log),
-        "NODE_OPTIONS": f"--require={LOOPBACK / 'loopback.cjs'}",
+        "NODE_OPTIONS": f'--require="{LOOPBACK / "loopback.cjs"}"',
         "PYTHONPATH": str(LOOPBACK),
     }
 
