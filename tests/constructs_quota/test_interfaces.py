@@ -26,7 +26,7 @@ def members(cls: type) -> Iterator[tuple[str, str]]:
     """Name in Python and in JavaScript of what jsii knows of a class."""
     for name in dir(cls):
         value: Any = inspect.getattr_static(cls, name)
-        function = value.fget if isinstance(value, property) else value
+        function: Any = value.fget if isinstance(value, property) else value
         if hasattr(function, "__jsii_name__"):
             yield name, function.__jsii_name__
 

@@ -78,6 +78,11 @@ def test_import_refuses_another_kind_of_arn(stack: cdk.Stack) -> None:
         )
 
 
+def test_import_refuses_an_empty_arn(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Imported: arn: '' is not an ARN of the form "):
+        QuotaSchedulingPolicy.from_scheduling_policy_arn(stack, "Imported", "")
+
+
 def test_warns_of_a_fixed_name(stack: cdk.Stack) -> None:
     QuotaSchedulingPolicy(stack, "Named", scheduling_policy_name="teams")
     QuotaSchedulingPolicy(stack, "Generated")
