@@ -44,6 +44,11 @@ _MEANING: Final = (
     " Reachable: the most that it can ever hold; what is above the guarantee can be taken back at any time."
     " Largest job: a larger one never runs."
 )
+_MEANING_OF_ARRIVALS: Final = (
+    "Back after: until a job that is first in line has what its share is guaranteed; stop_seconds is how long a stop"
+    " takes. Stopped: the most instances that one arrival can evict, of other shares (together with some of its own,"
+    " where in-share preemption is on) and of its own share alone."
+)
 
 
 _PROMISES: Final = "Guarantees, and who can stop whose jobs"
@@ -61,18 +66,18 @@ class CheckReport:
 
     def summary(self) -> Page:
         """Guarantees, preemption and findings, in few columns."""
-        return self._page(_narrow_guarantees, _narrow_findings)
+        return self._page(_narrow_findings)
 
     def page(self) -> Page:
         """Findings first; guarantees and preemption folded away."""
-        page = self._page(_guarantees, _findings)
+        page = self._page(_findings)
         *promises, findings = page.sections
         folded = [replace(section, blocks=[Details(_PROMISES, section.blocks)]) for section in promises]
         return replace(page, sections=[findings, *folded])
 
     def head(self) -> Page:
         """The same and the policies as they are declared: nothing was run."""
-        return self._page(_guarantees, _findings, declared=True)
+        return self._page(_findings, declared=True)
 
     def stories(self) -> list[tuple[str, Story]]:
         """None."""
@@ -80,13 +85,12 @@ class CheckReport:
 
     def _page(
         self,
-        guarantees: Callable[[CheckedQueue], Table],
         findings: Callable[[CheckResult], Table],
         *,
         declared: bool = False,
     ) -> Page:
         sections = [
-            Section(f"queue-{number}", self._title(queue), list(_promises(queue, guarantees(queue), declared=declared)))
+            Section(f"queue-{number}", self._title(queue), list(_promises(queue, declared=declared)))
             for number, queue in enumerate(self.result.queues)
         ]
         found: Block = findings(self.result) if self.result.findings else Text("None.")
@@ -142,10 +146,10 @@ def _counted(findings: Iterable[Finding]) -> str:
 def promises(policy: Policy, choices: Choices) -> Iterator[Block]:
     """The policy as it is declared, what each share is guaranteed, and who can stop whose jobs."""
     queue = CheckedQueue(declaration_of(policy).queues[0], choices, ())
-    yield from _promises(queue, _guarantees(queue), declared=True)
+    yield from _promises(queue, declared=True)
 
 
-def _promises(queue: CheckedQueue, guarantees: Table, *, declared: bool = False) -> Iterator[Block]:
+def _promises(queue: CheckedQueue, *, declared: bool = False) -> Iterator[Block]:
     if declared and queue.policy is not None:
         # loads all that a run is made of, as its other tables tell runs
         from policy_engine.report import tables
@@ -154,8 +158,10 @@ def _promises(queue: CheckedQueue, guarantees: Table, *, declared: bool = False)
     if queue.not_reckoned is not None:
         yield Text(f"Not reckoned: {queue.not_reckoned}")
         return
-    yield guarantees
+    yield _guarantees(queue)
     yield Text(_MEANING)
+    yield _arrivals(queue)
+    yield Text(_MEANING_OF_ARRIVALS)
     if queue.preemptions:
         columns = [Column(title) for title in ("Jobs of", "can stop jobs of", "Instance type", "Why")]
         yield Table("Who can stop whose jobs", columns, list(_takers(queue.preemptions)))
@@ -194,23 +200,38 @@ _FIGURES: Final[tuple[_Figure, ...]] = (
     ("At risk", lambda row: row.at_risk),
     ("Largest job", lambda row: row.largest_job),
 )
-_EVICTIONS: Final[_Figure] = ("Most stopped by one arrival", lambda row: row.most_evicted.either)
-
-
-def _narrow_guarantees(queue: CheckedQueue) -> Table:
-    return _guarantee_table(queue, _FIGURES)
 
 
 def _guarantees(queue: CheckedQueue) -> Table:
-    return _guarantee_table(queue, (*_FIGURES, _EVICTIONS))
-
-
-def _guarantee_table(queue: CheckedQueue, figures: Sequence[_Figure]) -> Table:
-    columns = [Column("Share"), Column("Instance type"), *(Column(title, is_number=True) for title, _ in figures)]
+    columns = [Column("Share"), Column("Instance type"), *(Column(title, is_number=True) for title, _ in _FIGURES)]
     rows: list[tuple[Cell, ...]] = [
-        (Name(row.share), row.unit, *(f"{figure(row):,}" for _, figure in figures)) for row in queue.guarantees
+        (Name(row.share), row.unit, *(f"{figure(row):,}" for _, figure in _FIGURES)) for row in queue.guarantees
     ]
     return Table("Instances of each share", columns, rows)
+
+
+def _arrivals(queue: CheckedQueue) -> Table:
+    columns = [
+        *(Column(title) for title in ("Share", "Instance type", "Back after")),
+        *(Column(f"Stopped of {whose}", is_number=True) for whose in ("others", "its own")),
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            Name(row.share),
+            row.unit,
+            _back_after(row),
+            f"{row.most_evicted.across_shares:,}",
+            f"{row.most_evicted.within_share:,}",
+        )
+        for row in queue.guarantees
+    ]
+    return Table("What an arrival takes back, and the most instances that it stops", columns, rows)
+
+
+def _back_after(row: Guarantee) -> str:
+    if not row.guaranteed:
+        return "nothing guaranteed"
+    return "stop_seconds" if row.is_contested else "at once"
 
 
 # --- findings ------------------------------------------------------------------------------------

@@ -29,3 +29,25 @@ def test_many_shares_have_a_row_for_each_victim_and_lose_no_taker() -> None:
     names = [f"team-{number}" for number in range(20)]
     across = {(owner, borrower) for owner in names for borrower in names if owner != borrower}
     assert named == across | {(name, "itself") for name in names}
+
+
+def test_what_an_arrival_takes_back_and_how_soon() -> None:
+    """After a stop, or at once where nobody else can hold it; nothing where the other limits leave none of it."""
+    lent, kept, short = limits = {"ml.g5.xlarge": 2, "ml.g5.2xlarge": 2, "ml.g5.4xlarge": 2}
+    of = {"in_share_preemption": False}
+    policy = Policy.of(
+        {
+            "service_environment": {"capacity_limits": {lent: 4, kept: 4, short: 2}},
+            "shares": {
+                "owner": of | {"capacity_limits": limits, "strategy": "LEND"},
+                "greedy": of | {"capacity_limits": {lent: 2}, "strategy": "LEND_AND_BORROW"},
+                "other": of | {"capacity_limits": {kept: 2, short: 2}, "strategy": "LEND"},
+            },
+        }
+    )
+    table = next(b for b in promises(policy, Choices()) if isinstance(b, Table) and "takes back" in b.caption)
+    assert [tuple(row[1:]) for row in table.rows if getattr(row[0], "text", "") == "owner"] == [
+        (lent, "stop_seconds", "4", "0"),
+        (kept, "at once", "0", "0"),
+        (short, "nothing guaranteed", "0", "0"),
+    ]
