@@ -16,6 +16,8 @@ _PAGE = (ROOT / "docs" / "endpoint.md").read_text(encoding="utf-8")
 _LINES = re.findall(r"^\$ (.*)$", "".join(re.findall(r"```console\n(.*?)```", _PAGE, re.DOTALL)), re.MULTILINE)
 SERVE, ADDRESS, CREDENTIALS, DEPLOY, QUEUE, DESTROY, BUCKET = _LINES
 """The commands of the page's console blocks."""
+CONFIG = "".join(re.findall(r"```yaml\n# file: sagemaker-config.yaml\n(.*?)```", _PAGE, re.DOTALL))
+"""The SDK's, which keeps it from AWS itself."""
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 

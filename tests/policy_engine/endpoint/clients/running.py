@@ -24,6 +24,8 @@ def environment(url: str, log: Path) -> dict[str, str]:
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
         "LOOPBACK_LOG": str(log),
         "NODE_OPTIONS": f'--require="{LOOPBACK / "loopback.cjs"}"',
         "PYTHONPATH": str(LOOPBACK),

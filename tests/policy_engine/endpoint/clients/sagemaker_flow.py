@@ -28,7 +28,7 @@ else:
     from walkthrough import expect, walk  # beside this script: there is no package `tests` here
 
 BUCKET = "local-bucket"
-"""Of sagemaker-config.yaml."""
+"""Of the SDK's configuration; it is there."""
 IMAGE = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:latest"
 RUN = 600
 """Seconds that a job runs."""
@@ -131,9 +131,6 @@ def refused(kind: type[Exception], call: Callable[[], Any]) -> Exception:
 
 
 if __name__ == "__main__":
-    boto3.client("s3").create_bucket(
-        Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": os.environ["AWS_DEFAULT_REGION"]}
-    )
     sdk = Sdk(sys.argv[1])
     walk(sdk)
     finds_jobs_again(sdk)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_endpoint_with_moto import DEPLOY, DESTROY, PATH, QUEUE
-from tests.policy_engine.endpoint.clients.running import HERE, environment, hosts, run, run_flow
+from tests.docs.test_endpoint_with_moto import BUCKET, CONFIG, DEPLOY, DESTROY, PATH, QUEUE
+from tests.policy_engine.endpoint.clients.running import environment, hosts, run, run_flow
 from tests.policy_engine.endpoint.test_serve_command import post, serving
 from tests.synthesis import ROOT
 
@@ -17,7 +17,7 @@ SDK = ROOT / "build" / "sagemaker" / "bin" / "python"
 
 @pytest.mark.nightly
 def test_the_walkthrough(tmp_path: Path) -> None:
-    """The commands are those of docs/endpoint.md."""
+    """The commands, and the settings of the SDK, are those of docs/endpoint.md."""
     assert SDK.exists(), "the SageMaker SDK has an environment of its own: run `make nightly`"
     cdk_log, sdk_log = tmp_path / "cdk-hosts", tmp_path / "sdk-hosts"
     with serving("--moto") as (url, _):
@@ -30,8 +30,11 @@ def test_the_walkthrough(tmp_path: Path) -> None:
         shell(DEPLOY + elsewhere)
         queue = shell(QUEUE).strip()
         assert queue.startswith("QuotaTraining-")
+        shell(BUCKET)
+        config = tmp_path / "sagemaker-config.yaml"
+        config.write_text(CONFIG)
         settings = {
-            "SAGEMAKER_USER_CONFIG_OVERRIDE": str(HERE / "sagemaker-config.yaml"),
+            "SAGEMAKER_USER_CONFIG_OVERRIDE": str(config),
             "SAGEMAKER_VALIDATE_ROLE": "false",  # moto has no iam:SimulatePrincipalPolicy
             "HOME": str(tmp_path),
         }
