@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from policy_engine.report.sarif import Result
     from policy_engine.report.story import Story
 
+_HISTORY: Final = "history"
+"""Begins the idents of runs whose numbers are in tables of their own."""
 TONES: Final = {Word.SAME: Tone.PLAIN, Word.BETTER: Tone.GOOD, Word.WORSE: Tone.BAD, Word.MIXED: Tone.UNSURE}
 NONE: Final = "-"
 """A cell for which there is nothing."""
@@ -110,10 +112,11 @@ class ComparisonReport:
         if found.held is not None:
             pairs.append(("The jobs that the queue holds", "held", found.held.old.run, found.held.new.run))
         if found.replay is not None:
-            pairs.append(("The history", "history", found.replay.old.run, found.replay.new.run))
+            pairs.append(("The history", _HISTORY, found.replay.old.run, found.replay.new.run))
 
         def story(ident: str, run: Run) -> Story:
-            return replace(runs.story(ident, run), most_intervals=LEAST_INTERVALS)
+            told = runs.story(ident, run, is_measured=ident.startswith(_HISTORY))
+            return replace(told, most_intervals=LEAST_INTERVALS)
 
         return [
             (title, Both(story(f"{ident}-old", old), story(f"{ident}-new", new))) for title, ident, old, new in pairs

@@ -14,7 +14,7 @@ from policy_engine.report.html.lanes import Drawing, legends, time_axis
 from policy_engine.report.story import Story
 from policy_engine.report.times import TimeAxis
 
-MOST_DRAWN: Final = 24
+MOST_DRAWN: Final = 16
 """Jobs that are drawn on each side."""
 _WIDTHS: Final = {"wide": 420, "narrow": 280}
 """Pixels of a chart that has half of the page, and of one on a phone."""
@@ -43,7 +43,8 @@ def beside(both: Both) -> Iterator[Block]:
         ]
         yield _columns(share, lanes)
     for title, story in ((OLD, both.old), (NEW, both.new)):
-        yield Details(f"{title}: jobs, shares, preemptions, events", list(_tables(story)))
+        what = "jobs" if story.is_measured else "jobs, shares, preemptions, events"
+        yield Details(f"{title}: {what}", list(_tables(story)))
 
 
 def _telling(both: Both) -> list[list[JobOutcome]]:
@@ -84,8 +85,10 @@ def _axis(both: Both) -> TimeAxis:
 
 
 def _tables(story: Story) -> Iterator[Block]:
+    yield Group("Jobs", list(tables.jobs(story)))
+    if story.is_measured:
+        return
     for title, blocks in (
-        ("Jobs", tables.jobs(story)),
         ("Shares", tables.shares(story)),
         ("Preemptions", tables.preemptions(story)),
         ("Events", tables.log(story)),
