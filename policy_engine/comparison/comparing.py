@@ -224,7 +224,8 @@ def _with_runs(comparison: Comparison, policies: Policies, asked: Asked, progres
         comparison = replace(comparison, held=in_transition(asked.held, as_deployed))
     if asked.history is not None:
         options = replace(asked.replaying, choices=comparison.choices)
-        comparison = replace(comparison, replay=replay_both(policies, asked.history, options, progress))
+        replay = replay_both(policies, asked.history, options, pairs.renamed, progress)
+        comparison = replace(comparison, replay=replay)
     return comparison
 
 

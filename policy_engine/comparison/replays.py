@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -80,12 +80,28 @@ class ReplayComparison:
 
 
 def replay_both(
-    policies: Policies, history: History, options: ReplayOptions, tell: Callable[[str, float], None] | None = None
+    policies: Policies,
+    history: History,
+    options: ReplayOptions,
+    renamed: Mapping[str, str],
+    tell: Callable[[str, float], None] | None = None,
 ) -> ReplayComparison:
-    """The history under both policies, by the old names. Raises InputError and UndecidedError as ``replay``."""
+    """The history under both policies, by the old names; ``renamed`` leads from them to the new ones.
+
+    Raises InputError and UndecidedError as ``replay``.
+    """
+    history = _by_old_names(history, {new: old for old, new in renamed.items() if new not in policies.old.shares})
     results = []
     for number, policy in enumerate((policies.old, policies.new)):
         if tell is not None:
             tell(f"replay {number + 1} of 2", number / 2)
         results.append(replay(policy, history, options))
     return ReplayComparison(history, options, *results)
+
+
+def _by_old_names(history: History, names: Mapping[str, str]) -> History:
+    """With jobs of teams by a share's new name under its old one."""
+    if not any(job.share in names for job in history.jobs):
+        return history
+    jobs = tuple(replace(job, share=names[job.share]) if job.share in names else job for job in history.jobs)
+    return replace(history, jobs=jobs)

@@ -1,5 +1,6 @@
 """A scenario and a history under both policies: what becomes of each job and each share."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,9 +213,11 @@ def test_jobs_of_a_team_that_loses_its_share_do_not_run() -> None:
     assert (b.new, b.not_run, b.is_hit) == (None, (0, 1), True)
 
 
-def test_a_renamed_share_keeps_its_team() -> None:
+@pytest.mark.parametrize("name", ["b", "bee"], ids=["by its old name", "by its new name"])
+def test_a_renamed_share_keeps_its_team(name: str) -> None:
     renamed = policy(4, a=share(2, "LEND_AND_BORROW"), bee=share(2))
-    found = compared(LENDING, renamed, history=jobs_of_two_teams(), replaying=OPTIONS).replay
+    jobs = [replace(one, share=name) if one.share == "b" else one for one in jobs_of_two_teams().jobs]
+    found = compared(LENDING, renamed, history=history(jobs), replaying=OPTIONS).replay
     assert found is not None
     assert [(one.name, one.is_hit, one.old == one.new) for one in found.shares] == [
         ("a", False, True),
