@@ -268,12 +268,13 @@ class _Trial:
 
     def _follow(self, choices: Choices, open_choices: frozenset[str]) -> Followed:
         """The quick way first: what is reachable so needs no other way to be followed."""
-        if not self.timeline.tolerance:
-            return Follower(self.timeline, self.policy, choices, open_choices).follow(self.judged_from, eager=False)
-        quick = Follower(self.timeline, self.policy, choices, open_choices).follow(self.judged_from, eager=True)
-        if quick.contradiction is None:
+
+        def followed(*, eager: bool) -> Followed:
+            return Follower(self.timeline, self.policy, choices, open_choices).follow(self.judged_from, eager=eager)
+
+        if self.timeline.tolerance and (quick := followed(eager=True)).contradiction is None:
             return quick
-        return Follower(self.timeline, self.policy, choices, open_choices).follow(self.judged_from, eager=False)
+        return followed(eager=False)
 
 
 _NAMES: Final = tuple(choice.name for choice in CHOICES if not choice.is_number)

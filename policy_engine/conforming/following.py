@@ -329,7 +329,7 @@ class Way:
                 self._end(job, at, preempted=True)
         for job, place in self.timeline.closing.get(at, ()):
             if self.place[job] == place and self.state.phase[job] is Phase.WAITING:
-                self.state.start(job, at)
+                self.state.start(job, self._ran(job))
                 if self.stop_of(job) == at:
                     self._end(job, at, preempted=False)
 
@@ -403,9 +403,13 @@ class Way:
     def make(self, move: Move) -> None:
         """Make a move; what starts is taken to start when it is recorded to run, or at the latest would have."""
         self.is_instant = self.stop_at_once(move)
-        begins = self.place[move.job] < len(self.timeline.attempts[move.job])
-        ran = self.window(move.job).ran if begins else None
-        self.passes.make(move, self.at + self.timeline.tolerance if ran is None else ran)
+        self.passes.make(move, self._ran(move.job))
+
+    def _ran(self, job: int) -> int:
+        """When the attempt that starts now ran, or at the latest would have."""
+        begins = self.place[job] < len(self.timeline.attempts[job])
+        ran = self.window(job).ran if begins else None
+        return self.at + self.timeline.tolerance if ran is None else ran
 
     # --- the driver of the pass -----------------------------------------------------------------
 
