@@ -44,6 +44,12 @@ def has_member(value: object, name: str) -> bool:
     return hasattr(type(value), name) or hasattr(value, name)
 
 
+def hold(key: str, value: object, member: str, how: str) -> None:
+    """Hold an argument to an object of the CDK that has the member. Raises ValueError: it has not."""
+    if not has_member(value, member):
+        raise ValueError(f"{key}: {value!r} is not {how}")
+
+
 class Refusal:
     """Everything that is wrong with the arguments of one construct, raised as one error.
 
@@ -85,7 +91,8 @@ class Refusal:
             if has_member(value, "job_queue")
             else "import one that exists with QuotaJobQueue.from_job_queue_arn or _name"
         )
-        self.add("job_queue", f"{value!r} is not a job queue; {how}")
+        shown = value.node.path if isinstance(value, Construct) else repr(value)
+        self.add("job_queue", f"{shown} is not a job queue; {how}")
 
     def flag(self, key: str, value: object) -> None:
         """Hold a value to True and False."""

@@ -20,7 +20,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces.aws_batch import IJobQueueRef, IQuotaShareRef
 
 from constructs_quota.arns import JOB_QUEUE, QUOTA_SHARE, name_in, queue_arn_in
-from constructs_quota.declared import is_token
+from constructs_quota.declared import hold, is_token
 from policy_engine.policy import priority_problem
 
 JOB_QUEUE_TAG: Final = "JobQueue"
@@ -95,7 +95,7 @@ class QuotaShareGrants:
                 AWS does not say what priority it has. Default: any.
 
         Raises:
-            ValueError: ``max_priority`` is out of range.
+            ValueError: ``max_priority`` is out of range, or an argument is not what it should be.
         """
         tags = {"StringEquals": {f"aws:RequestTag/{key}": value for key, value in self.job_tags.items()}}
         limit = _at_most(self._share, max_priority)
@@ -177,6 +177,7 @@ class JobQueueGrants:
 def _allow(
     grantee: iam.IGrantable, actions: list[str], resources: list[str], conditions: dict[str, Any] | None = None
 ) -> iam.Grant:
+    hold("grantee", grantee, "grant_principal", "a principal; import a role with iam.Role.from_role_arn")
     return iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=resources, conditions=conditions)
 
 
@@ -206,6 +207,7 @@ def _at_most(resource: IQuotaShareRef | IJobQueueRef, priority: int | None) -> d
 
 
 def _pass_role(grantee: iam.IGrantable, role: iam.IRole) -> iam.Grant:
+    hold("execution_role", role, "role_arn", "a role; import one that exists with iam.Role.from_role_arn")
     to_sagemaker = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
     return _allow(grantee, ["iam:PassRole"], [role.role_arn], to_sagemaker)
 

@@ -108,7 +108,7 @@ class JobQueueBase(MonitoredQueue):
         A share that the app does not declare on the queue, where it declares the queue, is refused at synthesis.
 
         Raises:
-            ValueError: The share has a topic already.
+            ValueError: The share has a topic already, or that is no topic.
         """
         from constructs_quota.preemption_notices import PreemptionNotices
 
@@ -343,8 +343,13 @@ def _seconds(refusal: Refusal, limits: object) -> dict[StuckReason, int]:
             seconds[reason] = limit.to_seconds(integral=False)
     for reason, limit in seconds.items():
         refusal.value("job_state_time_limits", reason, lambda value: enum_problem(value, StuckReason))
-        refusal.value(f"job_state_time_limits[{str(reason)!r}]", limit, time_limit_problem)
+        refusal.value(f"job_state_time_limits[{str(reason)!r}]", limit, _time_problem)
     return seconds
+
+
+def _time_problem(limit: object) -> str | None:
+    problem = time_limit_problem(limit)
+    return None if problem is None else f"{problem}; give seconds, or a cdk.Duration"
 
 
 def _actions(limits: Mapping[StuckReason, int]) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty]:

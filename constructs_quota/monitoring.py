@@ -256,7 +256,10 @@ class QueueMonitoring(Construct):
         refusal = Refusal(scope, construct_id)
         refusal.job_queue(job_queue, "metric")
         words = set(_words(refusal, wanted))
-        for word in actions or {}:
+        todos: Mapping[str, object] = actions or {}
+        for word, todo in todos.items():
+            if not isinstance(todo, Sequence):
+                refusal.add(f"actions[{word!r}]", f"{todo!r} is not a list of alarm actions")
             if word not in words:
                 refusal.add("actions", f"no alarm is called {word!r}; there is {', '.join(sorted(words)) or 'none'}")
         refusal.raise_if_any()

@@ -12,6 +12,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from constructs_quota.declared import hold
 from constructs_quota.handler_function import HandlerFunction
 from constructs_quota.monitoring import PREEMPTION_COMPLETED, PREEMPTION_STARTED
 
@@ -50,7 +51,8 @@ class PreemptionNotices(Construct):
         )
 
     def add(self, quota_share_name: str, topic: sns.ITopic) -> None:
-        """Send the share's preemptions to the topic. Raises ValueError: it has one already."""
+        """Send the share's preemptions to the topic. Raises ValueError: it has one already, or that is no topic."""
+        hold("topic", topic, "topic_arn", "a topic; import one that exists with sns.Topic.from_topic_arn")
         if quota_share_name in self._topics:
             raise ValueError(f"{self.node.path}: quota_share_name: {quota_share_name!r} has a topic already")
         self._topics[quota_share_name] = topic.topic_arn

@@ -274,6 +274,16 @@ def test_refuses_a_priority_out_of_range(stack: cdk.Stack, team: iam.Role, verb:
         assert repr(priority) in str(refused.value)
 
 
+def test_refuses_an_arn_for_a_role(stack: cdk.Stack, team: iam.Role) -> None:
+    grants = QuotaShare.from_quota_share_arn(stack, "Share", SHARE).grants
+    arn: Any = EXECUTION_ROLE
+
+    with pytest.raises(ValueError, match=rf"^grantee: '{arn}' is not a principal; import a role with iam\.Role\.from_"):
+        grants.read(arn)
+    with pytest.raises(ValueError, match=rf"^execution_role: '{arn}' is not a role; import one that exists with iam\."):
+        grants.submit(team, execution_role=arn)
+
+
 def test_a_priority_may_be_a_token(stack: cdk.Stack, team: iam.Role) -> None:
     QuotaShare.from_quota_share_arn(stack, "Share", SHARE).grants.update_priority(team, max_priority=number_token())
 

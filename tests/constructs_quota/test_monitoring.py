@@ -202,6 +202,7 @@ class TestAlarmsAndDashboard:
                 "alarms['JobsPreempted']['Warning']: '5' is not a number",
             ),
             ({"alarms": {"JobsPreempted": {"Warning": -1}}}, "alarms['JobsPreempted']['Warning']: -1 is not a number"),
+            ({"actions": {"Critical": 5}}, "actions['Critical']: 5 is not a list of alarm actions"),
             ({"actions": {"Critical": []}}, "actions: no alarm is called 'Critical'; there is none"),
         ],
     )
@@ -213,7 +214,7 @@ class TestAlarmsAndDashboard:
         pattern: Any = QuotaTrainingQueue(stack, "Training", capacity_limits=ONE)
 
         with pytest.raises(
-            ValueError, match=r"^Stack/Monitoring: job_queue: .* is not a job queue; pass its job_queue$"
+            ValueError, match=r"^Stack/Monitoring: job_queue: Stack/Training is not a job queue; pass its "
         ):
             QueueMonitoring(stack, "Monitoring", job_queue=pattern)
 

@@ -66,6 +66,13 @@ def only_log_group(stack: cdk.Stack) -> str:
     return str(arn)
 
 
+def test_refuses_an_arn_for_a_topic(training: QuotaTrainingQueue) -> None:
+    arn: Any = "arn:aws:sns:eu-west-1:123456789012:team"
+
+    with pytest.raises(ValueError, match=rf"^topic: '{arn}' is not a topic; import one that exists with sns\.Topic\."):
+        training.job_queue.notify_preemptions("QS1", arn)
+
+
 def test_refuses_a_share_that_nobody_declares(stack: cdk.Stack, training: QuotaTrainingQueue) -> None:
     training.job_queue.notify_preemptions("qs1", sns.Topic(stack, "Topic"))
 
