@@ -60,6 +60,11 @@ def warnings_of(stack: cdk.Stack) -> list[SynthesisMessage]:
     return Annotations.from_stack(stack).find_warning("*", Match.any_value())
 
 
+def assert_documented(reason: str) -> None:
+    """Does the page of the constructs say why a finding of cdk-nag is acceptable?"""
+    assert f"| {reason} |" in (ROOT / "docs" / "constructs.md").read_text(encoding="utf-8")
+
+
 def number_token() -> int:
     """The value of the parameter Number, as CDK hides it in a float; and to the type checker what it stands for."""
     return cast("int", cdk.Token.as_number({"Ref": "Number"}))

@@ -9,9 +9,10 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import CheckpointOptions, QuotaShareOptions, QuotaTrainingQueue, ResourceSharing
-from tests.synthesis import template_of
+from tests.synthesis import assert_documented, template_of
 
 ONE = {"ml.g5.xlarge": 1}
+FOLDER = "what CDK's bucket grants are made of, on the one folder"
 SHARE = QuotaShareOptions(capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False)
 
 
@@ -196,13 +197,14 @@ def test_cdk_nag_is_clean_but_for_what_is_acknowledged(app: cdk.App, stack: cdk.
         "AwsSolutions-S1": "access to checkpoints is in CloudTrail's data events, where a team wants it",
         "AwsSolutions-IAM5[Resource::*]": "PutMetricData has no resource level; the namespace is a condition",
         f"AwsSolutions-IAM5[Resource::{logs}]": "the streams of the one log group that SageMaker writes to",
-        "AwsSolutions-IAM5[Resource::<TrainingCheckpointsBucket425899AB.Arn>/checkpoints/*]": "the one folder",
+        "AwsSolutions-IAM5[Resource::<TrainingCheckpointsBucket425899AB.Arn>/checkpoints/*]": FOLDER,
         **{
-            f"AwsSolutions-IAM5[Action::s3:{verb}*]": "what CDK's bucket grants are made of, on the one folder"
+            f"AwsSolutions-IAM5[Action::s3:{verb}*]": FOLDER
             for verb in ("Abort", "DeleteObject", "GetBucket", "GetObject", "List")
         },
     }
     for finding, reason in reasons.items():
+        assert_documented(reason)
         cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 

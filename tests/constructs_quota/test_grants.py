@@ -19,7 +19,7 @@ from constructs_quota import (
     ResourceSharing,
 )
 from tests.constructs_quota.l1s import l1_share
-from tests.synthesis import number_token, template_of
+from tests.synthesis import assert_documented, number_token, template_of
 
 QUEUE = "arn:aws:batch:eu-west-1:123456789012:job-queue/gpus"
 SHARE = QUEUE + "/quota-share/QS1"
@@ -397,6 +397,7 @@ class TestCdkNag:
     def test_is_clean_but_for_what_is_acknowledged(self, app: cdk.App, stack: cdk.Stack) -> None:
         everything(stack)
         for finding, reason in REASONS.items():
+            assert_documented(reason)
             cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))
 
         assert self.violations(app) == ""

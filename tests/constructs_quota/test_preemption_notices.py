@@ -9,7 +9,7 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing
-from tests.synthesis import template_of
+from tests.synthesis import assert_documented, template_of
 
 ONE = {"ml.g5.xlarge": 1}
 SHARE = QuotaShareOptions(capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False)
@@ -87,6 +87,7 @@ def test_cdk_nag_is_clean_but_for_what_is_acknowledged(
 ) -> None:
     training.job_queue.notify_preemptions("QS1", sns.Topic(stack, "Topic", enforce_ssl=True))
     reason = "DescribeServiceJob has no resource level, and only reads"
+    assert_documented(reason)
     cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason=reason))
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 

@@ -7,7 +7,7 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
 from constructs_quota import QuotaShareOptions, QuotaTrainingQueue, ResourceSharing, ShareMetrics
-from tests.synthesis import template_of
+from tests.synthesis import assert_documented, template_of
 
 ONE = {"ml.g5.xlarge": 1}
 SHARE = QuotaShareOptions(capacity_limits=ONE, resource_sharing=ResourceSharing.lend(), in_share_preemption=False)
@@ -98,12 +98,9 @@ def test_cdk_nag_is_clean_but_for_what_is_acknowledged(
     app: cdk.App, stack: cdk.Stack, training: QuotaTrainingQueue
 ) -> None:
     ShareMetrics(stack, "Metrics", job_queue=training.job_queue)
-    cdk.Validations.of(stack).acknowledge(
-        cdk.Acknowledgment(
-            id="AwsSolutions-IAM5[Resource::*]",
-            reason="ListServiceJobs and PutMetricData have no resource level; the namespace is a condition",
-        )
-    )
+    reason = "ListServiceJobs and PutMetricData have no resource level; the namespace is a condition"
+    assert_documented(reason)
+    cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason=reason))
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
     app.synth()
