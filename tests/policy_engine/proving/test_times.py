@@ -26,31 +26,23 @@ from tests.policy_engine.logs import UNIT, policy_of
 
 TIMES = 30
 """Drawn for each model."""
-DURATIONS: tuple[dict[str, Any], ...] = (
-    {},
-    {},
-    {"duration": 100.0},
-    {"duration": 45.0},
-    {"duration": 200.0, "shortest": 50.0},
-)
+DURATIONS = ((None, None), (None, None), (None, 100.0), (None, 45.0), (50.0, 200.0))
+"""The least seconds, of a range alone, and the most; without either a duration is open."""
 
 
 def model(random: Random) -> tuple[Policy, Workload]:
     """Jobs of fixed, of open and of ranged durations side by side, with and without stops that take time."""
     names = ("a", "b", "c")[: random.choice((2, 2, 3))]
     policy = policy_of({name: f"{random.choice((1, 1, 2))} {random.choice(STRATEGIES)}" for name in names})
-    jobs = tuple(
-        Job(
-            f"j{number}",
-            random.choice(names),
-            {UNIT: random.choice((1, 1, 1, 2))},
-            random.choice((0, 0, 1)),
-            submit=random.choice((0.0, 0.0, 60.0, 100.0)),
-            **random.choice(({}, {}, {"duration": 100.0}, {"duration": 45.0}, {"duration": 200.0, "shortest": 50.0})),
-        )
-        for number in range(random.randint(2, 5))
-    )
+    jobs = tuple(_job(number, random.choice(names), random) for number in range(random.randint(2, 5)))
     return policy, Workload(jobs, timing=Timing(stop_seconds=random.choice((0.0, 0.0, 20.0))), until=400.0)
+
+
+def _job(number: int, share: str, random: Random) -> Job:
+    demand, priority = {UNIT: random.choice((1, 1, 1, 2))}, random.choice((0, 0, 1))
+    shortest, duration = random.choice(DURATIONS)
+    submit = random.choice((0.0, 0.0, 60.0, 100.0))
+    return Job(f"j{number}", share, demand, priority, submit, duration, shortest)
 
 
 def questions(workload: Workload, random: Random) -> list[AnyExpectation]:
