@@ -2,15 +2,16 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from policy_engine.cli import main
-from policy_engine.comparison import Word, compare_sources
-from policy_engine.comparison.comparing import Asked
-from policy_engine.sources import load
+from policy_engine.comparison import Word, differences
+from policy_engine.scheduler.choices import Choices
+from policy_engine.sources import load_policy
 from tests.policy_engine.command import PLAIN
 from tests.synthesis import ROOT
 
@@ -27,7 +28,9 @@ NEEDS_MORE = ("queue:", "build/pipeline")
 """An account, or an assembly that the pipeline made: of these the options are looked at alone."""
 
 
+@cache
 def run(command: str) -> Result:
+    """What it came to; in whichever test it was run first, the folder is the reader's."""
     program, *arguments = shlex.split(command)
     assert program == "policy-engine"
     return CliRunner().invoke(main, arguments, env=PLAIN)
@@ -59,8 +62,8 @@ def test_the_options_of_the_others_exist(command: str) -> None:
     assert {argument for argument in arguments if argument.startswith("--")} <= known
 
 
-def test_the_first_command_shows_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_first_command_shows_what_the_page_shows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
     shown = run(COMMANDS[0]).stdout
     for text in snippets("text"):
         assert text in shown
@@ -98,6 +101,6 @@ def test_the_python_prints_words_and_witnesses(
 
 def test_every_word_and_finding_of_the_page_is_there() -> None:
     assert [word for word in Word if f"| {word} |" not in PAGE] == []
-    old, new = (load(ROOT / "examples" / f"{name}.yaml") for name in ("teams", "teams_changed"))
-    told = {one.measure for share in compare_sources(old, new, Asked()).shares for one in share.differences}
+    old, new = (load_policy(ROOT / "examples" / f"{name}.yaml") for name in ("teams", "teams_changed"))
+    told = {one.measure for of_share in differences(old, new, Choices()).values() for one in of_share}
     assert len(told) > 3, "the example shows most of what there is"
