@@ -47,7 +47,7 @@ def test_a_path_is_a_source_too(write: Write) -> None:
             "folder: a folder without manifest.json; expected a cloud assembly (the folder that cdk synth writes,"
             " cdk.out), a template or a policy document",
         ),
-        ("queue:gpu", "queue:gpu: reading a live queue is not built yet"),
+        ("queue:gpu", "queue:gpu: no region: give --region, set AWS_REGION, or name the queue by its ARN"),
         ("empty.yaml", "empty.yaml: the file is empty"),
         ("none.json", "none.json: no quota-managed job queue in this CloudFormation template"),
         (
