@@ -164,13 +164,13 @@ class Pass:
         if at == self.instant:
             made = self.moves
         self.instant = at
-        unsettled, claims, unasked = state.unsettled, state.claims, self.unasked
+        unsettled, woken, claims, unasked = state.unsettled, state.woken, state.claims, self.unasked
         if self.blocked_owners_keep:
             state.keep_for_blocked_owners()
-        while unsettled or claims:
+        while unsettled or claims or woken:
             if claims and self._start_claimant(at):
                 pass
-            elif unasked and len(unsettled) == 1:
+            elif unasked and len(unsettled) == 1 and not woken:
                 # Only this head might move: where it starts there is nothing to choose.
                 (share,) = unsettled
                 job = -state.line[share][-1][3]
@@ -191,7 +191,7 @@ class Pass:
             if made > MOVES_PER_JOB and self._goes_round(made):
                 raise TooManyMovesError(at, made)
         self.moves = made
-        if unsettled:
+        if unsettled or woken:
             state.settle_all()
 
     def _goes_round(self, made: int) -> bool:
@@ -209,7 +209,7 @@ class Pass:
             state.keep_for_blocked_owners()
         if state.claims and self.chooser.move(self._ready_claims(), "") is not None:
             return True
-        looks = self._looks() if state.unsettled else []
+        looks = self._looks() if state.unsettled or state.woken else []
         if looks and self._next_move(looks) is not None:
             return True
         state.settle_all()
@@ -394,7 +394,10 @@ class Pass:
         state = self.state
         looks: list[Look] = []
         misfits: list[Look] = []
-        for share in list(state.unsettled):
+        if state.woken:
+            self._wake(looks, misfits)
+        looked = {state.share_of[look.job] for look in looks}
+        for share in [share for share in state.unsettled if share not in looked]:
             if self.one_head_each:
                 self._look_at_head(share, looks, misfits)
             else:
@@ -402,6 +405,31 @@ class Pass:
         for look in self._in_order(misfits):
             self._report_blocked(look.job)
         return looks
+
+    def _wake(self, looks: list[Look], misfits: list[Look]) -> None:
+        """See which of the heads that an end may have made room for can move.
+
+        Where nobody has to be asked, the first of them that starts by borrowing is enough: the others come after it.
+        """
+        state = self.state
+        state.woken -= state.unsettled
+        if not self.unasked:
+            state.unsettled |= state.woken
+            state.woken.clear()
+            return
+        times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
+        heads = [(times[job], job) for share in state.woken for job in (-state.line[share][-1][3],)]
+        for _, job in sorted(heads):
+            share = state.share_of[job]
+            state.woken.remove(share)
+            if state.lacks_room(share):
+                continue
+            found = len(looks)
+            self._look_at_head(share, looks, misfits)
+            if len(looks) > found:
+                state.unsettled.add(share)
+                if looks[-1].starts and not looks[-1].inside:
+                    return
 
     def _look_at_head(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
         state = self.state
@@ -427,6 +455,8 @@ class Pass:
                 looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
         if len(looks) == found:
             state.unsettled.discard(share)
+            for settled in state.settled_on:
+                settled.add(share)
             state.owners.add(share)
             state.expectant.add(share)
 

@@ -88,11 +88,11 @@ class Claim:
 _CHANGING: Final = (
     *("now", "after", "now_total", "after_total", "held", "held_total"),
     *("kept_now", "kept_after", "kept_now_total", "kept_after_total"),
-    *("waiting", "unsettled", "needs", "expectant", "owners"),
+    *("waiting", "unsettled", "woken", "needs", "expectant", "owners"),
     *("priority", "submitted", "runnable_since", "line_key", "run_key", "phase", "preemptions"),
 )
 """Attributes of a state that moves change in place."""
-_CHANGING_LISTS: Final = ("over", "line", "runners")
+_CHANGING_LISTS: Final = ("over", "line", "runners", "settled_on")
 """The same, of lists in lists."""
 
 
@@ -143,16 +143,19 @@ class State:
         "run_key",
         "runnable_since",
         "runners",
+        "settled_on",
         "share_index",
         "share_names",
         "share_of",
         "stale",
+        "stopping",
         "submitted",
         "turns",
         "unit_index",
         "unit_names",
         "unsettled",
         "waiting",
+        "woken",
     )
 
     def __init__(self, policy: Policy, choices: Choices, later_units: Iterable[str] = ()) -> None:
@@ -185,8 +188,12 @@ class State:
         self.waiting: set[int] = set()
         self.unsettled: set[int] = set()
         """Shares whose head might move; every other head is known to have no move."""
+        self.woken: set[int] = set()
+        """Settled shares for whose head an end may have made room; nothing else has changed for them."""
         self.needs = [0] * len(self.share_names)
         """Free instances without which an end cannot make a settled head move."""
+        self.settled_on: list[set[int]] = [set() for _ in range(units)]
+        """Shares whose settled head is for the unit; and some whose head was."""
         self.expectant: set[int] = set()
         """Shares whose settled head will fit when what is under way is over, unless others take the room."""
         self.owners: set[int] = set()
@@ -208,6 +215,8 @@ class State:
         self.phase: list[Phase] = []
         self.preemptions: list[int] = []
         self.turns = 0
+        self.stopping = 0
+        """Jobs that are being stopped."""
         self.adopt(policy)
 
     def copy(self) -> State:
@@ -235,6 +244,7 @@ class State:
         for name in ("now_total", "after_total", "held_total", "kept_now_total", "kept_after_total"):
             getattr(self, name).extend([0] * (width - old_width))
         self.over += [set() for _ in range(width - old_width)]
+        self.settled_on += [set() for _ in range(width - old_width)]
         self.line += [[] for _ in range(more_shares)]
         self.needs += [0] * more_shares
         old = {s * width + u: s * old_width + u for s in range(old_shares) for u in range(old_width)}
@@ -428,6 +438,9 @@ class State:
         """The share's line is empty."""
         self.waiting.discard(share)
         self.unsettled.discard(share)
+        self.woken.discard(share)
+        for settled in self.settled_on:
+            settled.discard(share)
         if self.owners:
             self.owners.discard(share)
         if self.expectant:
@@ -482,7 +495,8 @@ class State:
                 self.after_total[unit] += count
             if self.after[cell] > self.limit[cell]:
                 self.over[unit].add(share)
-                self.unsettled |= self.owners
+                if self.owners:
+                    self.unsettled |= self.owners & self.settled_on[unit]
             insort(self.runners[cell], key)
             if self.keeps[cell] and self.stale != cell:
                 self._changed(cell)
@@ -493,6 +507,7 @@ class State:
         """A running job, or one being stopped, releases its capacity."""
         share = self.share_of[job]
         if self.phase[job] is STOPPING:
+            self.stopping -= 1
             for cell, unit, count in self.demand[job]:
                 self.now[cell] -= count
                 self.now_total[unit] -= count
@@ -519,17 +534,21 @@ class State:
             if len(waiting) == 1:
                 return
         if waiting:
-            needs, unsettled = self.needs, self.unsettled
+            needs = self.needs
             for _, unit, _ in self.demand[job]:
-                free = self.borrow_pool[unit] - self.now_total[unit]
-                for other in waiting:
-                    if needs[other] <= free:
-                        unsettled.add(other)
+                settled = self.settled_on[unit]
+                if settled:
+                    free = self.borrow_pool[unit] - self.now_total[unit]
+                    woken = [other for other in settled if needs[other] <= free]
+                    if woken:
+                        self.woken.update(woken)
+                        settled.difference_update(woken)
 
     def begin_stop(self, victim: int) -> None:
         """From here on the victim counts in *now* alone."""
         self._drop_runner(victim)
         self.phase[victim] = STOPPING
+        self.stopping += 1
         self._count_after(victim, -1)
 
     def _count_after(self, job: int, sign: int) -> None:
@@ -635,6 +654,8 @@ class State:
             self.needs[share] = _NEVER_ENOUGH
         else:
             self.needs[share] = demand[0][2] if len(demand) == 1 else ANY
+        for _, unit, _ in demand:
+            self.settled_on[unit].add(share)
         if can & INSIDE:
             self.owners.add(share)
         else:
@@ -646,10 +667,25 @@ class State:
 
     def settle_all(self) -> None:
         """No head has a move; those not settled yet would have stopped others, had they found any."""
+        self.unsettled |= self.woken
+        self.woken.clear()
         for share in self.unsettled:
             self.needs[share] = ANY
+        for settled in self.settled_on:
+            settled |= self.unsettled
         self.owners |= self.unsettled
         self.unsettled.clear()
+
+    def lacks_room(self, share: int) -> bool:
+        """Is there still less free than the share's settled head needs? Then it is settled as it was."""
+        demand = self.demand[-self.line[share][-1][3]]
+        if len(demand) > 1:
+            return False
+        ((_, unit, _),) = demand
+        if self.needs[share] <= self.borrow_pool[unit] - self.now_total[unit]:
+            return False
+        self.settled_on[unit].add(share)
+        return True
 
     def look(self, job: int) -> int:
         """What a waiting job can do by itself: a sum of INSIDE, STARTS, WAITS and NEVER.
@@ -722,8 +758,9 @@ class State:
             held |= units
 
     def unfinished(self) -> int:
-        """Jobs submitted and not ended."""
-        return sum(1 for phase in self.phase if Phase.NEW < phase < Phase.ENDED)
+        """Jobs submitted and not ended, counted by where they are: those that have ended may be many."""
+        running = {key[3] for runners in self.runners for key in runners}
+        return sum(map(len, self.line)) + len(running) + self.stopping + len(self.claims)
 
     def usage(self) -> Mapping[str, Mapping[str, int]]:
         """Instances held now: share to unit to count."""
