@@ -75,6 +75,8 @@ class Explored:
     """Longest way from the start, in instants."""
     unsettled: str | None = None
     """Why not every schedule was followed to its end: the bound that was reached, or jobs that stop each other."""
+    is_endless: bool = False
+    """Is it jobs that stop each other?"""
     broken: Clock | None = None
     """Where the expectation was first found broken; its log is the way there."""
     over: bool = False
@@ -179,7 +181,7 @@ class Space:
                 else:
                     seen.add(key)
                     frontier.append((after, depth + 1))
-        result.unsettled = self.endless
+        result.unsettled, result.is_endless = self.endless, self.endless is not None
         return result
 
     def _key(self, clock: Clock) -> Hashable:

@@ -98,6 +98,8 @@ class Question:
                     raise UnsettledError(f"--max-seconds {self.bounds.max_seconds:g} was reached", out_of_bounds=True)
                 explored = self._explore(answer, open_choices, workload)
                 reason = explored.unsettled
+                if explored.is_endless:
+                    reason = f"{reason}{_with(answer, given)}"
                 if explored.broken is None and reason is None and not self._has_all_times(explored, workload):
                     reason = self._any_time(answer, open_choices, workload)
                     if reason is not None:
@@ -213,6 +215,13 @@ class Question:
             stop_seconds=longest,
             within=workload.timing.stop_seconds if within is None else within,
         )
+
+
+def _with(answer: Choices, given: Choices) -> str:
+    """The answers that are other than given, in words."""
+    names = [name for name in ALL if name not in PER_DECISION and getattr(answer, name) != getattr(given, name)]
+    told = ", ".join(f"{name}: {getattr(answer, name)}" for name in names)
+    return f" (with {told})" if told else ""
 
 
 def with_answers(choices: Choices, names: Sequence[str], given: Sequence[str]) -> Choices:
