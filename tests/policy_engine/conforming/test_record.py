@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from policy_engine.conforming import Asked, Fit, conform, read_record
+from policy_engine.conforming.following import Follower, Timeline
 from policy_engine.conforming.record import Record
 from policy_engine.errors import InputError
+from policy_engine.exploration.space import PER_DECISION
+from policy_engine.scheduler.choices import Choices
 from tests.policy_engine.conforming.setups import policy, share
 
 T = 1_790_000_000_000
@@ -174,3 +179,49 @@ def test_a_decision_and_its_start_may_each_be_late_by_the_tolerance(tmp_path: Pa
     found = conform(POLICY, record, Asked(14, 0)).anything.contradiction
     assert found is not None
     assert (found.at, found.happened, found.expected) == (0.0, "a1 started later", "a1 starts")
+
+
+# --- anything -------------------------------------------------------------------------------------
+
+_TIMES = st.integers(0, 60).map(lambda seconds: seconds * 5)
+_SPANS = st.builds(
+    span,
+    st.none() | _TIMES,
+    _TIMES,
+    st.sampled_from([None, "Cross-share preemption triggered to reclaim borrowed capacity"]),
+)
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> dict[str, Any]:
+    """What no queue would do, as like as not."""
+    times = {key: draw(_TIMES) for key in ("createdAt", "scheduledAt", "startedAt", "stoppedAt") if draw(st.booleans())}
+    recent = draw(st.lists(_SPANS, max_size=3))
+    name = f"{draw(st.sampled_from('ab'))}{draw(st.integers(0, 10_000))}"
+    return told(
+        name,
+        draw(st.sampled_from(["SUBMITTED", "RUNNABLE", "SCHEDULED", "RUNNING", "SUCCEEDED", "FAILED"])),
+        **times,
+        attempts=draw(st.lists(_SPANS, max_size=2)),
+        preemptionSummary=summary(*recent, count=len(recent) + draw(st.integers(0, 1))),
+        statusReason=draw(st.sampled_from([None, "PREEMPTION_IN_PROGRESS: x"])),
+        isTerminated=draw(st.booleans()),
+        schedulingPriority=draw(st.integers(0, 2)),
+    )
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(jobs=st.lists(anything(), min_size=1, max_size=6), tolerance=st.sampled_from([0, 20]), open_too=st.booleans())
+def test_whatever_is_told_is_followed_or_refuted(
+    tmp_path: Path, jobs: list[dict[str, Any]], tolerance: int, open_too: bool
+) -> None:
+    try:
+        record = read(tmp_path, *jobs)
+    except InputError:
+        return
+    timeline = Timeline(record, tolerance=tolerance * 1000, stop_within=tolerance * 1000)
+    found = Follower(timeline, POLICY, Choices(), PER_DECISION if open_too else frozenset()).follow(0, eager=False)
+    if found.contradiction is not None:
+        assert found.contradiction.happened
+        assert found.contradiction.expected
+        assert 0 <= found.contradiction.at <= record.end / 1000
