@@ -5,6 +5,7 @@ The rules themselves are those of :mod:`policy_engine.policy`; here they only ge
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 import aws_cdk as cdk
@@ -148,11 +149,17 @@ class Changeable:
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set an attribute. Raises ValueError: a dictionary for a structure, as CDK drops keys that it does not know.
+        """Set an attribute.
 
-        Such keys are those in Python's spelling (issues 280 of terraform-cdk and 874 of cdk8s-core).
+        Raises:
+            AttributeError: It is a name, which is what the ARN says.
+            ValueError: It is a dictionary for a structure, of which CDK drops keys that it does not know, such as those
+                in Python's spelling (issues 280 of terraform-cdk and 874 of cdk8s-core).
         """
-        is_property = isinstance(getattr(type(self), name, None), property)
+        attribute = getattr(type(self), name, None)
+        if isinstance(attribute, cached_property):
+            raise AttributeError(f"{name}: a name is given to the constructor, and cannot be set afterwards")
+        is_property = isinstance(attribute, property)
         items = value if isinstance(value, list) else [value]
         if is_property and any(isinstance(item, dict) for item in items):
             structure = f"{type(self).__mro__[1].__name__}'s structures"

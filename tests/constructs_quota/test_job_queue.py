@@ -158,6 +158,14 @@ def test_name_is_a_name_and_arn_an_arn(stack: cdk.Stack, arguments: dict[str, An
     assert stack.resolve(queue.job_queue_name) == {"Fn::Select": [1, {"Fn::Split": ["/", {"Ref": ref}]}]}
 
 
+def test_a_name_cannot_be_set_afterwards(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
+    """It would be lost: the L1's attribute of this name is not the name of the queue."""
+    queue = QuotaJobQueue(stack, "Queue", **arguments)
+
+    with pytest.raises(AttributeError, match=r"^job_queue_name: a name is given to the constructor"):
+        queue.job_queue_name = "gpus"
+
+
 def test_stock_cdk_takes_it(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
     queue = QuotaJobQueue(stack, "Queue", **arguments)
 

@@ -55,15 +55,20 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
         yield {name: stack.enter_context(Stubber(client)) for name, client in made.items()}
 
 
-def answer(clients: dict[str, Any], snapshot: dict[str, Any], jobs: list[dict[str, Any]]) -> None:
+def answer(clients: dict[str, Any], snapshot: dict[str, Any], *pages: list[dict[str, Any]]) -> None:
     clients["batch"].add_response("get_job_queue_snapshot", snapshot, {"jobQueue": QUEUE})
-    clients["batch"].add_response(
-        "list_service_jobs", {"jobSummaryList": jobs}, {"jobQueue": QUEUE, "jobStatus": "RUNNABLE"}
-    )
+    for number, jobs in enumerate(pages, start=1):
+        following = {"nextToken": f"page {number + 1}"} if number < len(pages) else {}
+        asked = {"nextToken": f"page {number}"} if number > 1 else {}
+        clients["batch"].add_response(
+            "list_service_jobs",
+            {"jobSummaryList": jobs, **following},
+            {"jobQueue": QUEUE, "jobStatus": "RUNNABLE", **asked},
+        )
 
 
 def test_publishes_four_metrics_for_each_share_and_type(clients: dict[str, Any]) -> None:
-    answer(clients, SNAPSHOT, [job(1, "QS2", usage(4)), job(2, "QS2", usage(1))])
+    answer(clients, SNAPSHOT, [job(1, "QS2", usage(4))], [job(2, "QS2", usage(1))])
     published: list[dict[str, Any]] = []
     clients["cloudwatch"].add_response("put_metric_data", {}, {"Namespace": "Teams", "MetricData": Recorder(published)})
 
