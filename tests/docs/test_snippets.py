@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -50,11 +51,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # --- Python ---------------------------------------------------------------------------------------
 
 
+def in_order(page: str) -> list[str]:
+    """The page's Python from top to bottom, after the declaration of the pages' queue."""
+    first = snippets(CONSTRUCTS, "python")[0]
+    return [first, *snippets(page, "python")[page == CONSTRUCTS :]]
+
+
+@pytest.mark.nightly  # mypy reads all of the CDK
+@pytest.mark.parametrize("page", [CONSTRUCTS, OPERATIONS], ids=["constructs", "operations"])
+def test_the_snippets_are_typed(page: str, tmp_path: Path) -> None:
+    """mypy takes our classes where the CDK's interfaces are wanted (aws-cdk issues 13474 and 15651)."""
+    program = tmp_path / "snippets.py"
+    start = 'import aws_cdk as cdk\n\napp = cdk.App()\nstack = cdk.Stack(app, "Stack")\n'
+    program.write_text(start + "\n".join(in_order(page)), encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(program)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
 def declared(stack: cdk.Stack, page: str) -> dict[str, Any]:
     """What the page's Python defines, run from top to bottom in a stack that has the pages' queue."""
     names: dict[str, Any] = {"app": cdk.App.of(stack), "stack": stack}
-    first = snippets(CONSTRUCTS, "python")[0]
-    for number, snippet in enumerate([first, *snippets(page, "python")[page == CONSTRUCTS :]]):
+    for number, snippet in enumerate(in_order(page)):
         exec(compile(snippet, f"snippet {number}", "exec"), names)  # noqa: S102
     return names
 
