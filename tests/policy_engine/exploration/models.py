@@ -14,10 +14,24 @@ from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Job, Timing, Workload
 from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
-from policy_engine.workload.expected import AlwaysExpectation, AnyExpectation, AtExpectation, NeverExpectation
+from policy_engine.workload.expected import (
+    AlwaysExpectation,
+    AnyExpectation,
+    AtExpectation,
+    JobExpectation,
+    NeverExpectation,
+    ShareExpectation,
+)
 from tests.policy_engine.logs import UNIT, policy_of
 
 STRATEGIES = ("LEND", "RESERVE", "LEND_AND_BORROW", "LEND_AND_BORROW 100", "LEND_AND_BORROW in_share")
+
+
+class Plain(Space):
+    """Follows every end of a job, also where the state after it has been met before its pass."""
+
+    def _was_met(self, clock: Clock, ending: int, at: float) -> bool:  # noqa: ARG002
+        return False
 
 
 @dataclass(frozen=True)
@@ -29,8 +43,8 @@ class Model:
     open: frozenset[str]
     choices: Choices
 
-    def space(self, watch: Watch, *, symmetry: bool = True, partial_order: bool = True) -> Space:
-        return Space(
+    def space(self, watch: Watch, *, symmetry: bool = True, partial_order: bool = True, meeting: bool = True) -> Space:
+        return (Space if meeting else Plain)(
             self.policy,
             self.workload,
             self.choices,
@@ -82,12 +96,19 @@ def model(seed: int, least_jobs: int, most_jobs: int) -> Model:
 
 
 def questions(model: Model) -> list[AnyExpectation]:
-    """One expectation of each kind that is cheap to follow."""
+    """One expectation of each kind: what is remembered on the way differs."""
     share, job = model.workload.jobs[-1].share, model.workload.jobs[0].name
     return [
         NeverExpectation.model_validate({"never": {"share": share, "preempted": "any"}}),
         AlwaysExpectation.model_validate({"always": "no_futile_preemption"}),
         AtExpectation.model_validate({"at": 70, "dispatched": [job]}),
+        JobExpectation.model_validate({"job": job, "preempted": {"at_most": 1}}),
+        JobExpectation.model_validate({"job": job, "starts_within": 50}),
+        ShareExpectation.model_validate({"share": share, "preemptions_suffered": {"at_most": 1}}),
+        ShareExpectation.model_validate({"share": share, "borrowed": {"at_most": 1}}),
+        AlwaysExpectation.model_validate({"always": "no_preemption_cycle"}),
+        AlwaysExpectation.model_validate({"always": {"owner_reclaims": {"within": 20}}}),
+        AlwaysExpectation.model_validate({"always": {"disruption_ratio": {"at_most": 1}}}),
     ]
 
 

@@ -22,7 +22,7 @@ REDUCTIONS: dict[str, dict[str, bool]] = {
     "partial order": {"symmetry": False, "partial_order": True},
     "both": {"symmetry": True, "partial_order": True},
 }
-NONE = {"symmetry": False, "partial_order": False}
+NONE = {"symmetry": False, "partial_order": False, "meeting": False}
 
 
 def reachable(of: Model, reductions: dict[str, bool]) -> tuple[set[Any], int] | None:
