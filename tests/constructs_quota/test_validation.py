@@ -378,16 +378,19 @@ class TestPlugin:
 
         assert ("QM110", "warning") in {(v["ruleName"], v["severity"]) for v in violations}
 
-    def test_a_crash_is_fatal_and_cannot_be_acknowledged(self, app: cdk.App, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("part", ["load_source", "check", "load_scenario", "verify"])
+    def test_a_crash_is_fatal_and_cannot_be_acknowledged(
+        self, app: cdk.App, part: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def crash(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError("the engine is broken")
 
-        monkeypatch.setattr("policy_engine.check", crash)
+        monkeypatch.setattr(f"policy_engine.{part}", crash)
         stack = new_stack(app)
         queue(stack, QS1=options())
         cdk.Validations.of(stack).acknowledge(cdk.Acknowledgment(id="Quota-Policy::engine", reason="never mind"))
 
-        raised, violations = synthesised(app)
+        raised, violations = synthesised(app, scenarios=[WALKTHROUGH])
 
         assert "ZeroDivisionError: the engine is broken" in raised
         assert [v["severity"] for v in violations] == ["fatal"]
