@@ -260,7 +260,7 @@ class Space:
         phase[ending] = was
         memory = self.watch.memory(clock)
         kind = self.keys.kind_of[ending] if was is Phase.STOPPING else None
-        met = (key, kind, at - clock.at if clock.due or memory is not None else None)
+        met = (key, kind, at - clock.at if self.late or clock.due or memory is not None else None)
         if met in self.met:
             return True
         self.met.add(met)

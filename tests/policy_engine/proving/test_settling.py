@@ -102,20 +102,19 @@ def test_one_run_takes_no_range(folder: Path) -> None:
 # --- times ------------------------------------------------------------------------------------------
 
 
-def test_a_job_may_also_end_just_before_the_next_event(tmp_path: Path) -> None:
-    """Only then does the next job, which takes a minute, still run when the owner comes."""
-    text = """
+@pytest.mark.parametrize("duration", ["", ", duration: [1m, 9m30s]"])
+def test_a_job_may_also_end_just_before_the_next_event(duration: str, tmp_path: Path) -> None:
+    """Only then does the next job, which takes two minutes, still run when the urgent one comes."""
+    text = f"""
         jobs:
-          - {name: first, share: QS3}
-          - {name: next, share: QS3, duration: 1m}
-          - {name: late, share: QS3, submit: 10m, duration: 1m}
-        expect: [{job: late, starts_within: 0s}]
+          - {{name: first, share: QS1, priority: 5{duration}}}
+          - {{name: next, share: QS1, priority: 1, instance_count: 2, duration: 2m}}
+          - {{name: urgent, share: QS1, priority: 3, instance_count: 2, submit: 10m}}
+        expect: [{{never: {{share: QS1, preempted: any}}}}]
     """
-    found = verdict(tmp_path, text, open=["victims"])
+    found = verdict(tmp_path, text, open=[])
     assert found.verdict is Answer.FAILS
-    text = text.replace("{name: first, share: QS3}", "{name: first, share: QS3, duration: [1m, 9m30s]}")
-    found = verdict(tmp_path, text, open=["victims"])
-    assert found.verdict is Answer.FAILS
+    assert found.message.startswith("next of QS1, priority 1, was preempted at ")
 
 
 def test_a_duration_that_begins_at_any_time_says_what_would_settle_it(tmp_path: Path) -> None:
