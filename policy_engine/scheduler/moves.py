@@ -234,6 +234,11 @@ class Pass:
     def _move(self, at: float) -> bool:
         """The next of moves 1 to 4; false where there is none."""
         looks = self._looks()
+        if self.unasked and len(looks) == 1 and looks[0].starts:
+            # what starts by itself has no other move
+            self.state.start(looks[0].job, at)
+            self.driver.started(looks[0].job)
+            return True
         return bool(looks) and self._move_one_of(looks, at)
 
     def _move_one_of(self, looks: list[Look], at: float) -> bool:

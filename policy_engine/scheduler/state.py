@@ -191,7 +191,7 @@ class State:
         self.woken: set[int] = set()
         """Settled shares for whose head an end may have made room; nothing else has changed for them."""
         self.needs = [0] * len(self.share_names)
-        """Free instances without which an end cannot make a settled head move."""
+        """Free instances without which an end cannot make a settled head start."""
         self.settled_on: list[set[int]] = [set() for _ in range(units)]
         """Shares whose settled head is for the unit; and some whose head was."""
         self.expectant: set[int] = set()
@@ -529,17 +529,19 @@ class State:
                     self._changed(cell)
         self.phase[job] = ENDED
         waiting = self.waiting
-        if share in waiting:
-            self.unsettled.add(share)
-            if len(waiting) == 1:
-                return
         if waiting:
             needs = self.needs
-            for _, unit, _ in self.demand[job]:
+            waits = share in waiting
+            for cell, unit, _ in self.demand[job]:
+                free = self.borrow_pool[unit] - self.now_total[unit]
+                # the head may start now, or has come to be inside its limit, or finds fewer of its own to stop
+                if waits and (
+                    needs[share] <= free or needs[share] <= self.limit[cell] - self.after[cell] or self.in_share[share]
+                ):
+                    self.unsettled.add(share)
                 settled = self.settled_on[unit]
-                if settled:
-                    free = self.borrow_pool[unit] - self.now_total[unit]
-                    woken = [other for other in settled if needs[other] <= free]
+                if settled and len(waiting) > waits:
+                    woken = [other for other in settled if needs[other] <= free and other != share]
                     if woken:
                         self.woken.update(woken)
                         settled.difference_update(woken)
