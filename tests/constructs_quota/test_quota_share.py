@@ -56,9 +56,16 @@ def share(scope: cdk.Stack, construct_id: str = "Share", **changes: Any) -> Quot
     return QuotaShare(scope, construct_id, **{**arguments, **changes})
 
 
-@pytest.mark.parametrize("sharing", SHARING)
-def test_template(stack: cdk.Stack, imported: ImportedJobQueue, sharing: str, snapshot: SnapshotAssertion) -> None:
-    share(stack, job_queue=imported, resource_sharing=SHARING[sharing], in_share_preemption=sharing == "borrow_200")
+def test_template(stack: cdk.Stack, imported: ImportedJobQueue, snapshot: SnapshotAssertion) -> None:
+    for name, sharing in SHARING.items():
+        share(
+            stack,
+            name.replace("_", ""),
+            job_queue=imported,
+            quota_share_name=name,
+            resource_sharing=sharing,
+            in_share_preemption=name == "borrow_200",
+        )
 
     assert template_of(stack) == snapshot
 
