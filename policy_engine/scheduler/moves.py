@@ -93,6 +93,15 @@ class TooManyMovesError(RuntimeError):
         )
 
 
+def ends_inside(state: State, job: int, victims: Sequence[int]) -> bool:
+    """Is the job's share inside its limit when these of its own jobs are stopped for the job?"""
+    for cell, _, count in state.demand[job]:
+        freed = sum(n for victim in victims for c, _, n in state.demand[victim] if c == cell)
+        if state.after[cell] - freed + count > state.limit[cell]:
+            return False
+    return True
+
+
 class Look(NamedTuple):
     """What a head can do that will not fit by waiting for what is under way."""
 
@@ -299,7 +308,8 @@ class Pass:
                     yield Move(look.job, victims)
                 if self.either_kind and self._may_preempt_own(look):
                     own = self._sets(look.job, Kind.OWN)
-                    yield from (Move(look.job, victims) for victims in own if self._ends_inside(look.job, victims))
+                    inside = (victims for victims in own if ends_inside(self.state, look.job, victims))
+                    yield from (Move(look.job, victims) for victims in inside)
                     yield from (Move(look.job, victims) for victims in self._sets(look.job, Kind.MIXED))
 
         return self._offers(looks, moves)
@@ -319,7 +329,7 @@ class Pass:
             some = False
             for victims in self._sets(look.job, Kind.OWN):
                 some = True
-                if self._ends_inside(look.job, victims) is inside:
+                if ends_inside(self.state, look.job, victims) is inside:
                     yield Move(look.job, victims)
             if not inside and not some:
                 for victims in self._sets(look.job, Kind.MIXED):
@@ -369,15 +379,6 @@ class Pass:
         if kind is not Kind.OWN and not self._some_over(job):
             return ()
         return self.chooser.sets(Search(state, job, kind, partly=partly))
-
-    def _ends_inside(self, job: int, victims: Sequence[int]) -> bool:
-        """Is the share inside its limit when these of its own jobs are stopped for the job?"""
-        state = self.state
-        for cell, _, count in state.demand[job]:
-            freed = sum(n for victim in victims for c, _, n in state.demand[victim] if c == cell)
-            if state.after[cell] - freed + count > state.limit[cell]:
-                return False
-        return True
 
     def _preempt(self, move: Move, at: float) -> None:
         state, job = self.state, move.job
