@@ -12,10 +12,11 @@ from math import inf
 from typing import Any, Final, TypeAlias
 
 from policy_engine.scheduler.jobs import Job, UpdatePriority
-from policy_engine.scheduler.state import Phase
+from policy_engine.scheduler.state import Phase, State
 from policy_engine.simulation import Clock
 
-_NEW, _ENDED, _PHASES = int(Phase.NEW), int(Phase.ENDED), len(Phase)
+_NEW, _WAITING, _RUNNING, _ENDED = int(Phase.NEW), int(Phase.WAITING), int(Phase.RUNNING), int(Phase.ENDED)
+_PHASES = len(Phase)
 
 Ranks: TypeAlias = Mapping[int, int]
 Entry: TypeAlias = tuple[int, int, Any, int, int, int, int, int, Any]
@@ -58,19 +59,25 @@ class Keys:
             for job in clock.jobs
         ]
         self.alike_shares = self._alike_shares(clock) if symmetry and not self.orders_matter else []
+        updated = any(isinstance(update, UpdatePriority) for update in clock.updates)
+        self.runners_are_alike = symmetry and not (self.orders_matter or self.starts_matter or updated)
+        self.open_ended = [
+            job.duration is None and not counted for job, counted in zip(clock.jobs, self.counted, strict=True)
+        ]
         self.phases_suffice = self._phases_suffice(clock)
         """With no stop under way, a state is the phases of its jobs, each share's in the order of their places."""
-        self.each_by_itself = not symmetry and not come_at_any_time
+        self.each_by_itself = not symmetry and not come_at_any_time and self.keeps_place
         self.codes, self.order = self._codes(clock)
         self.in_line = [job for jobs in self.order for job in jobs]
         in_line = [self.codes[job] for job in self.in_line]
-        self.kinds_stand_together = not (come_at_any_time or self.alike_shares) and in_line == sorted(in_line)
+        self.kinds_stand_together = (
+            self.keeps_place and not (come_at_any_time or self.alike_shares) and in_line == sorted(in_line)
+        )
 
     def _phases_suffice(self, clock: Clock) -> bool:
         return not (
             self.orders_matter
             or self.starts_matter
-            or not self.keeps_place
             or any(self.counted)
             or any(job.duration is not None for job in clock.jobs)
             or any(isinstance(update, UpdatePriority) for update in clock.updates)
@@ -87,7 +94,7 @@ class Keys:
         order: list[list[int]] = [[] for _ in state.share_names]
         for job, share in enumerate(state.share_of):
             order[share].append(job)
-        order = [sorted(jobs, key=lambda job: self._place(clock, job)) for jobs in order]
+        order = [sorted(jobs, key=lambda job: self._place(state, job)) for jobs in order]
         kinds: dict[Hashable, int] = {}
         codes = [0] * len(clock.jobs)
         for share, jobs in enumerate(order):
@@ -96,8 +103,9 @@ class Keys:
                 codes[job] = kinds.setdefault(kind, len(kinds) * _PHASES)
         return codes, order
 
-    def _place(self, clock: Clock, job: int) -> tuple[int, float, int]:
-        return (-clock.state.priority[job], clock.state.submitted[job], job)
+    @staticmethod
+    def _place(state: State, job: int) -> tuple[int, float, int]:
+        return (-state.priority[job], state.submitted[job], job)
 
     def _kind(self, job: Job, named: frozenset[str]) -> Hashable:
         if not self.symmetry or job.name in named:
@@ -144,15 +152,49 @@ class Keys:
             found = [codes[job] + phase[job] for job in self.in_line if _NEW < phase[job] < _ENDED]
             found.sort()
             return tuple(found)
+        if not self.keeps_place:
+            shares = [self._in_new_places(clock, number) for number in range(len(self.order))]
+            self._interchange(shares)
+            return tuple(shares)
         order = self.order
         if self.come_at_any_time:
-            order = [sorted(jobs, key=lambda job: self._place(clock, job)) for jobs in order]
+            order = [sorted(jobs, key=lambda job: self._place(clock.state, job)) for jobs in order]
         shares = [
             tuple(self._in_one_order([codes[job] + phase[job] for job in jobs if _NEW < phase[job] < _ENDED]))
             for jobs in order
         ]
         self._interchange(shares)
         return tuple(shares)
+
+    def _in_new_places(self, clock: Clock, share: int) -> tuple[int, ...]:
+        """Those that wait as they stand in line, and those that run, whose old places do not matter any more."""
+        state = clock.state
+        running = (job for job in self.order[share] if state.phase[job] is Phase.RUNNING)
+        return (
+            *(self.codes[-key[3]] + _WAITING for key in reversed(state.line[share])),
+            *sorted(self.codes[job] + _RUNNING for job in running),
+        )
+
+    def groups(self, state: State) -> list[int] | None:
+        """Of each job a number that it shares with those that are interchangeable with it while all of them run.
+
+        These are neighbours of one kind, of open duration, among the jobs of a share that have not ended; or any of one
+        kind where a preempted job loses its place. None where no two jobs are.
+        """
+        if not self.runners_are_alike:
+            return None
+        groups = list(range(len(state.phase)))
+        for jobs in self.order:
+            firsts: dict[int, int] = {}
+            for job in sorted(jobs, key=lambda job: self._place(state, job)) if self.come_at_any_time else jobs:
+                code = self.codes[job]
+                if not _NEW < state.phase[job] < _ENDED:
+                    continue
+                if self.keeps_place and code not in firsts:
+                    firsts.clear()
+                if self.open_ended[job]:
+                    groups[job] = firsts.setdefault(code, job)
+        return groups
 
     def _in_one_order(self, codes: list[int]) -> list[int]:
         """Neighbours of one kind interchanged."""

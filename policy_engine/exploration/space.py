@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement, takewhile
+from itertools import combinations_with_replacement, groupby
 from math import inf
 from time import monotonic
 from typing import Final
 
 from policy_engine.collector import paused
 from policy_engine.exploration.keys import Keys
+from policy_engine.exploration.sets import OutOfTimeError, minimal_sets
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Workload
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import Chooser, Move
+from policy_engine.scheduler.moves import Chooser, Move, ends_inside
 from policy_engine.scheduler.state import Phase, State
+from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
 from policy_engine.simulation import Clock
 
@@ -33,24 +35,66 @@ class Collector(Chooser):
     def __init__(self, open_choices: frozenset[str]) -> None:
         self.open = open_choices
         self.found: list[Move] = []
+        self.groups: Callable[[State], Sequence[int] | None] = lambda _: None
+        """Tells which jobs are interchangeable."""
+        self.until = inf
+        """The time (``time.monotonic``) at which to stop; then OutOfTimeError is raised."""
+        self.passed_over: list[Move] = []
+        """Moves of steps before this one that another answer would not have made."""
+        self.left_beyond: set[int] = set()
+        """Jobs for which there are victims of their own share that leave it beyond its limit."""
+        self.state: State | None = None
 
     def move(self, moves: Iterator[Move], order: str) -> Move | None:
-        """The first; all that are allowed are in ``found``."""
-        first = next(moves, None)
-        if first is None:
+        """The first; all that are allowed are in ``found``.
+
+        None although there are some where a later step may be reached all the same: a head stops jobs of its own share
+        in step 2 only if those that were chosen leave it inside its limit, and others might not.
+        """
+        offered: list[Move] = []
+        may_pass = order != ""
+        for job, of_job in groupby(moves, key=lambda move: move.job):
+            if order == "":
+                offered.append(next(of_job))
+                break
+            some = list(of_job)
+            offered += some
+            may_pass = may_pass and job in self.left_beyond and all(map(self._leaves_inside, some))
+            if not may_pass and order not in self.open:
+                break
+        if not offered:
             return None
-        rest: Iterable[Move] = moves
-        if order not in self.open:
-            rest = takewhile(lambda move: move.job == first.job, moves)
-        self.found = [first] if order == "" else [first, *rest]
-        return first
+        if may_pass:
+            self.passed_over += offered
+            return None
+        self.found = [*self.passed_over, *offered]
+        self.passed_over = []
+        return offered[0]
+
+    def _leaves_inside(self, move: Move) -> bool:
+        """Does it stop jobs of its own share alone, and leave it inside its limit?"""
+        state = self.state
+        if state is None or not move.victims:
+            return False
+        own = state.share_of[move.job]
+        return all(state.share_of[victim] == own for victim in move.victims) and ends_inside(
+            state, move.job, move.victims
+        )
 
     def sets(self, search: Search) -> Iterable[Sequence[int]]:
         """Every minimal legal set, where victims are open."""
         if "victims" in self.open:
-            return search.minimal_sets()
+            return self._minimal_sets(search)
         chosen = search.chosen()
         return () if chosen is None else (chosen,)
+
+    def _minimal_sets(self, search: Search) -> Iterator[Sequence[int]]:
+        self.state = search.state
+        self.left_beyond.discard(search.job)
+        for victims in minimal_sets(search, self.groups(search.state), self.until):
+            if search.kind is Victims.OWN and not ends_inside(search.state, search.job, victims):
+                self.left_beyond.add(search.job)
+            yield victims
 
 
 @dataclass(slots=True)
@@ -137,6 +181,7 @@ class Space:
             timed=not any_time,
             come_at_any_time=arrivals is not None,
         )
+        self.chooser.groups = self.keys.groups
         self.met: set[Hashable] = set()
         """States in which a job has just ended, before the pass that follows."""
         self.until = inf if workload.until is None else workload.until
@@ -148,13 +193,17 @@ class Space:
 
     def explore(self, bounds: Bounds) -> Explored:
         """Breadth first, so that what is found broken is found on a shortest way."""
-        with paused():
-            explored = self._explore(bounds)
-        explored.has_all_times = self.has_all_times
-        return explored
-
-    def _explore(self, bounds: Bounds) -> Explored:
         result = Explored()
+        self.chooser.until = bounds.until
+        try:
+            with paused():
+                self._explore(bounds, result)
+        except OutOfTimeError:
+            result.unsettled = f"--max-seconds {bounds.max_seconds:g} was reached"
+        result.has_all_times = self.has_all_times
+        return result
+
+    def _explore(self, bounds: Bounds, result: Explored) -> None:
         frontier = deque([(self.start, 0)])
         seen = {self._key(self.start)}
         while frontier:
@@ -163,18 +212,17 @@ class Space:
             result.depth = max(result.depth, depth)
             if bounds.spent + result.states >= bounds.max_states:
                 result.unsettled = f"--max-states {bounds.max_states} was reached"
-                return result
+                return
             if self._may_be_over(clock) and self.watch.ended(clock):
                 result.broken, result.over = clock, True
-                return result
+                return
             for after, broken in self._successors(clock):
                 result.transitions += 1
                 if result.transitions % 64 == 0 and monotonic() > bounds.until:
-                    result.unsettled = f"--max-seconds {bounds.max_seconds:g} was reached"
-                    return result
+                    raise OutOfTimeError
                 if broken:
                     result.broken = after
-                    return result
+                    return
                 key = self._key(after)
                 if key in seen:
                     _let_go(after)
@@ -182,7 +230,6 @@ class Space:
                     seen.add(key)
                     frontier.append((after, depth + 1))
         result.unsettled, result.is_endless = self.endless, self.endless is not None
-        return result
 
     def _key(self, clock: Clock) -> Hashable:
         waiting_for = bisect_right(self.checkpoints, clock.at)

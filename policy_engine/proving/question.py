@@ -115,7 +115,7 @@ class Question:
         """Does it break over every schedule, with the durations of the counterexample?"""
         for answer in _answers(found.choices, open_choices, self.policy, found.workload):
             watch = NotBroken(watch_for(self.wanted, found.workload))
-            space = Space(self.policy, found.workload, answer, frozenset(open_choices) & PER_DECISION, watch)
+            space = Space(self.policy, found.workload, answer, self._answered_anew(open_choices), watch)
             explored = space.explore(self.bounds)
             if explored.broken is not None or explored.unsettled is not None:
                 return False
@@ -178,6 +178,11 @@ class Question:
             told += ", or no duration for any"
         return told
 
+    def _answered_anew(self, open_choices: Collection[str]) -> frozenset[str]:
+        """The choices that may fall differently at each move: also those that do not matter, and tell less apart so."""
+        irrelevant = {name for name in PER_DECISION if not matters(name, self.policy, self.workload)}
+        return PER_DECISION & {*open_choices, *irrelevant}
+
     # --- spaces ---------------------------------------------------------------------------------
 
     def _explore(
@@ -193,7 +198,7 @@ class Question:
             self.policy,
             workload,
             choices,
-            frozenset(open_choices) & PER_DECISION,
+            self._answered_anew(open_choices),
             self._watch_at_any_time(workload) if any_time else watch_for(self.wanted, workload),
             any_time=any_time,
             late=late,

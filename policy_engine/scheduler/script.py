@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from policy_engine.scheduler.jobs import Job
 from policy_engine.scheduler.log import Kind, Row
-from policy_engine.scheduler.moves import Chooser, Move, Rule
+from policy_engine.scheduler.moves import Chooser, Move, ends_inside
+from policy_engine.scheduler.state import STARTS, Phase, State
+from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
 
 
@@ -47,9 +49,11 @@ class Script(Chooser):
     def __init__(self, decisions: Iterable[Decision], jobs: Sequence[Job]) -> None:
         self.to_come = list(decisions)[::-1]
         self.number_of = {job.name: number for number, job in enumerate(jobs)}
-        self.rule = Rule()
+        self.state: State | None = None
         self.departed: list[bool] = []
         """Of each decision made: was it another than the rule's?"""
+        self.passed_over = False
+        """Moves of a step before this one were there, and the script's comes in a later one."""
 
     def move(self, moves: Iterator[Move], order: str) -> Move | None:
         """The script's next move, if it is among these."""
@@ -62,17 +66,41 @@ class Script(Chooser):
         for move in _with(first, moves):
             if move.job == job and set(move.victims) == victims:
                 self.to_come.pop()
-                self.departed.append(move != first)
+                self.departed.append(self.passed_over or move != first)
+                self.passed_over = False
                 in_order = tuple(self.number_of[name] for name in wanted.victims)
                 return move._replace(victims=in_order)
+        if self._comes_later(first, job, sorted(victims)):
+            self.passed_over = True
+            return None
         return first
 
+    def _comes_later(self, first: Move, job: int, victims: list[int]) -> bool:
+        """Is the script's move one of a later step, which other victims of the share's own may have led to?
+
+        A head stops jobs of its own share in step 2 only if those that were chosen leave it inside its limit.
+        """
+        state = self.state
+        if state is None or not first.victims or not ends_inside(state, first.job, first.victims):
+            return False
+        if any(state.share_of[victim] != state.share_of[first.job] for victim in first.victims):
+            return False
+        if state.phase[job] is not Phase.WAITING:
+            return False
+        if not victims:
+            return bool(state.look(job) & STARTS)
+        return any(Search(state, job, kind).is_minimal(victims) for kind in (Victims.OWN, Victims.MIXED))
+
     def sets(self, search: Search) -> Iterable[Sequence[int]]:
-        """The rule's choice, then every other minimal legal set."""
+        """The rule's choice, then that of the script, where it is another minimal legal set."""
+        self.state = search.state
         chosen = search.chosen()
         if chosen is not None:
             yield chosen
-        yield from search.minimal_sets()
+        if self.to_come and self.number_of[self.to_come[-1].job] == search.job:
+            wanted = [self.number_of[name] for name in self.to_come[-1].victims]
+            if set(wanted) != set(chosen or ()) and search.is_minimal(wanted):
+                yield wanted
 
 
 def _with(first: Move, rest: Iterator[Move]) -> Iterator[Move]:

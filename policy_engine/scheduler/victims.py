@@ -403,22 +403,34 @@ class Search:
         """Every inclusion-minimal legal set, smallest first."""
         if not self.possible():
             return
-        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
-        if self.kind & Kind.OWN:
-            keys = [*keys, *self.own_candidates()]
-        jobs = [-key[3] for key in keys]
+        jobs = self.candidates()
         found: list[set[int]] = []
         for size in range(1, len(jobs) + 1):
             for subset in combinations(jobs, size):
                 chosen = set(subset)
                 if any(smaller <= chosen for smaller in found) or not self.legal(list(subset)):
                     continue
-                if self.kind is Kind.MIXED and self._one_kind_does(subset):
+                if self.kind is Kind.MIXED and self.one_kind_does(subset):
                     continue
                 found.append(chosen)
                 yield list(subset)
 
-    def _one_kind_does(self, victims: Iterable[int]) -> bool:
+    def candidates(self) -> list[int]:
+        """Every job that may be in a set: other shares' first, each in the order of its key."""
+        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
+        if self.kind & Kind.OWN:
+            keys = [*keys, *self.own_candidates()]
+        return [-key[3] for key in keys]
+
+    def is_minimal(self, victims: list[int]) -> bool:
+        """Are these candidates a legal set of this kind, and all of them needed?"""
+        if not set(victims) <= set(self.candidates()) or not self.legal(victims):
+            return False
+        if self.kind is Kind.MIXED and self.one_kind_does(victims):
+            return False
+        return not any(self.legal([other for other in victims if other != victim]) for victim in victims)
+
+    def one_kind_does(self, victims: Iterable[int]) -> bool:
         """Would those of one kind among them do by themselves?"""
         own = [victim for victim in victims if self.state.share_of[victim] == self.share]
         cross = [victim for victim in victims if self.state.share_of[victim] != self.share]
