@@ -11,22 +11,22 @@
 
 byte come;                /* groups of jobs that have come */
 short waiting, running;   /* jobs */
-byte kind, moves, choice; /* of the next move; 0 at rest */
+byte kinds, moves, choice; /* of the next move; 0 at rest. Kinds are bits: 2 for kind 1, 4 for kind 2, and so on */
 
 /* scratch within one d_step, no part of the state */
-hidden byte share, wanted, some, inside, starts, legal, taker;
+hidden byte share, wanted, some, inside, starts, legal, taker, within, beyond, stays;
 hidden byte count[5];
 hidden short using[SHARES];
 hidden short head, below, over, candidates, victims, own, others, chosen, starter;
 hidden short size, used, total, room, lacking, lacking_own, freed, taken, least, part;
 
-/* A move: counted, or, with `wanted` its kind, looked for by its number `choice`. */
+/* A move: counted, or, with its kind among the `wanted`, looked for by its number `choice`. */
 inline found(of_kind, whom) {
   if
   :: wanted == 0 -> count[of_kind]++
-  :: wanted == of_kind ->
+  :: (wanted && ((wanted >> of_kind) & 1)) ->
      if
-     :: choice == 0 -> starter = head; chosen = whom; wanted = 5
+     :: choice == 0 -> starter = head; chosen = whom; wanted = 1
      :: else -> choice--
      fi
   :: else -> skip
@@ -53,6 +53,7 @@ inline preempt() {
   lacking_own = (used - BOUND(share) > lacking -> used - BOUND(share) : lacking);
   candidates = below | ((inside || below) -> over & ~OF(share) : 0);
   some = SIZE(below) >= lacking_own;
+  within = 0; beyond = 0;
   victims = candidates;
   do
   :: victims == 0 -> break
@@ -80,18 +81,19 @@ inline preempt() {
      fi;
      if
      :: (legal && inside) -> found(1, victims)
-     :: (legal && !inside && others == 0 && used - freed <= LIMIT(share)) -> found(2, victims)
-     :: (legal && !inside && others == 0 && used - freed > LIMIT(share)) -> found(4, victims)
+     :: (legal && !inside && others == 0 && used - freed <= LIMIT(share)) -> within = 1; found(2, victims)
+     :: (legal && !inside && others == 0 && used - freed > LIMIT(share)) -> beyond = 1; found(4, victims)
      :: (legal && !inside && others && !some) -> found(4, victims)
      :: else -> skip
      fi;
      victims = (victims - 1) & candidates
-  od
+  od;
+  stays = stays || (within && !beyond)
 }
 
 /* What the head of each share may do. */
 inline look() {
-  share = 0; total = SIZE(running); over = 0;
+  share = 0; total = SIZE(running); over = 0; stays = 0;
   do
   :: share == SHARES -> break
   :: else ->
@@ -130,8 +132,16 @@ inline pass() {
        count[1] = 0; count[2] = 0; count[3] = 0; count[4] = 0;
        wanted = 0;
        look();
-       kind = (count[1] -> 1 : (count[2] -> 2 : (count[3] -> 3 : (count[4] -> 4 : 0))));
-       moves = (kind -> count[kind] : 0)
+       /* Kind 2 is for heads whose chosen victims leave the share inside its limit. Where all of them could have
+          others chosen, that do not, what comes after it may be next as well. */
+       kinds = (count[1] -> 2 : (count[2] -> 4 : 0));
+       if
+       :: (count[1] == 0 && (count[2] == 0 || !stays)) ->
+          kinds = kinds | (count[3] -> 8 : (count[4] -> 16 : 0))
+       :: else -> skip
+       fi;
+       moves = ((kinds >> 1) & 1) * count[1] + ((kinds >> 2) & 1) * count[2];
+       moves = moves + ((kinds >> 3) & 1) * count[3] + ((kinds >> 4) & 1) * count[4]
      }
      if
      :: moves == 0 -> break
@@ -140,11 +150,11 @@ inline pass() {
      fi;
      true;
      d_step {
-       wanted = kind;
+       wanted = kinds;
        look();
        waiting = (waiting & ~starter) | chosen;
        running = (running & ~chosen) | starter;
-       kind = 0; moves = 0; choice = 0
+       kinds = 0; moves = 0; choice = 0
      }
   od
 }
