@@ -481,6 +481,7 @@ class State:
             line = self.line[share]
             if line[-1] is self.line_key[job]:
                 line.pop()
+                self.line_key[job] = _NO_KEY
                 if not line:
                     self._leave(share)
             else:
@@ -528,6 +529,7 @@ class State:
                 if self.keeps[cell] and self.stale != cell:
                     self._changed(cell)
         self.phase[job] = ENDED
+        self.run_key[job] = _NO_KEY  # of jobs that have ended, nothing is kept that nobody asks for
         waiting = self.waiting
         if waiting:
             needs = self.needs
