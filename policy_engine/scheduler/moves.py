@@ -415,7 +415,8 @@ class Pass:
     def _wake(self, looks: list[Look], misfits: list[Look]) -> None:
         """See which of the heads that an end may have made room for can move.
 
-        Where nobody has to be asked, the first of them that starts by borrowing is enough: the others come after it.
+        Where nobody has to be asked, the first of those beyond their limits that starts is enough: the others come
+        after it.
         """
         state = self.state
         state.woken -= state.unsettled
@@ -424,8 +425,12 @@ class Pass:
             state.woken.clear()
             return
         times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
-        heads = [(times[job], job) for share in state.woken for job in (-state.line[share][-1][3],)]
-        for _, job in sorted(heads):
+        heads = [
+            (share not in state.owners, times[job], job)
+            for share in state.woken
+            for job in (-state.line[share][-1][3],)
+        ]
+        for is_borrower, _, job in sorted(heads):
             share = state.share_of[job]
             state.woken.remove(share)
             if state.lacks_room(share):
@@ -434,7 +439,7 @@ class Pass:
             self._look_at_head(share, looks, misfits)
             if len(looks) > found:
                 state.unsettled.add(share)
-                if looks[-1].starts and not looks[-1].inside:
+                if is_borrower and looks[-1].starts:
                     return
 
     def _look_at_head(self, share: int, looks: list[Look], misfits: list[Look]) -> None:

@@ -267,7 +267,7 @@ def test_of_two_queues_one_has_to_be_named(folder: Path) -> None:
             "invalid value for '--sizes': 'x' is not a whole number; write 1 or 1,2",
         ),
         (["verify", "s", "--max-states", "0"], "invalid value for '--max-states': 0 is not in the range x>=1"),
-        (["check", "p", "--whatever", "x"], "no such option '--whatever'"),
+        (["check", "p", "--0", "x"], "no such option '--0'"),
         (["check", "\x1b[31mp", "\u202eb"], "got unexpected extra argument (\\u202eb)"),
     ],
 )
