@@ -80,7 +80,7 @@ report: setup ## Synthesise app.py, verify AWS's walkthrough against it, write b
 
 # A file's tests stay together: they share what is slow to start (Node, a browser, a long run).
 .PHONY: test
-test: setup ## Run the tests (under 2 minutes on 2 cores)
+test: setup ## Run the tests (a few minutes on 2 cores)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 ## --- upkeep ----------------------------------------------------------------------------------------------

@@ -237,7 +237,7 @@ def _frontier(found: Suggestion) -> Iterator[Block]:
         name, part = one.score.worst
         rows.append(
             (
-                Badge(f"{one.point.instances:,}", Tone.GOOD if one.is_met else Tone.BAD)
+                Badge(f"{one.point.instances:,} *", Tone.GOOD if one.is_met else Tone.BAD)
                 if one is found.answer
                 else f"{one.point.instances:,}",
                 *price,
@@ -260,7 +260,7 @@ def _frontier(found: Suggestion) -> Iterator[Block]:
     )
     yield _table("", columns, rows)
     yield Text(
-        "The answer is marked. Of the worst goal: what is had by what is asked; above 100 % it is missed. Each further"
+        "* is the answer. Of the worst goal: what is had by what is asked; above 100 % it is missed. Each further"
         " instance buys so much of the mean wait, against the row before."
     )
     units = found.space.units

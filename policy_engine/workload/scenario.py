@@ -45,20 +45,12 @@ from policy_engine.workload.scenario_file import (
 MAX_JOBS: Final = 1_000_000
 """Jobs of one scenario: as many as AWS Batch keeps SUBMITTED (UG service_limits)."""
 
-NOT_BUILT: Final[Mapping[str, str]] = {}
-"""What a scenario may say and the engine cannot do yet: place in the file, indices left out, to what it is.
-
-A place is a path of keys, with the value last where it is a word: ``events.delete_share``, ``choices.victims.newest``,
-``expect.always.within_bounds``.
-"""
-
 
 def load_scenario(path: str | Path, policy: Policy | None = None) -> Scenario:
     """The scenario of a YAML or JSON file; with a policy, checked against it too. Raises InputError."""
     document = read(path)
     _check_places(document)
     scenario = Scenario(document, validated(document, ScenarioFile))
-    _check_built(document, NOT_BUILT)
     if policy is not None:
         scenario.choices()
         scenario.workload(policy)
@@ -71,29 +63,6 @@ def _check_places(document: Document) -> None:
         data = document.data.get(found) if isinstance(document.data, dict) else None
         if isinstance(data, dict) and name in data:
             raise document.error((found, name), f"{name!r} is set under {right!r}")
-
-
-def _check_built(document: Document, not_built: Mapping[str, str]) -> None:
-    """Refuse by name what the engine cannot do yet; nothing is ignored."""
-    if not not_built:
-        return
-    for path, words in _places(document.data, (), ()):
-        what = not_built.get(".".join(words))
-        if what is not None:
-            raise document.error(path, f"{what} is not built yet")
-
-
-def _places(data: Any, path: KeyPath, words: tuple[str, ...]) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
-    """Every value with its path, and the path without indices; a word is the last part of its own."""
-    yield path, words
-    if isinstance(data, dict):
-        for key, value in data.items():
-            yield from _places(value, (*path, key), (*words, key))
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from _places(value, (*path, index), words)
-    elif isinstance(data, str):
-        yield path, (*words, data)
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,10 @@ def keeps_no_checkpoint(clock: Clock, job: int) -> float:
 
 
 def may_be_requeued_once_more(clock: Clock, *_: Any) -> None:
-    clock.jobs = tuple(
+    clock.jobs = [
         job if job.preemption_retries is None else replace(job, preemption_retries=job.preemption_retries + 1)
         for job in clock.jobs
-    )
+    ]
 
 
 def starts_afresh(clock: Clock, job: int) -> None:

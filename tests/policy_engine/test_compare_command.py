@@ -123,8 +123,16 @@ def test_witnesses_are_written_and_replay(tmp_path: Path) -> None:
 def test_a_json_file_is_a_scenario_or_a_history(there: Path) -> None:
     jobs = [{"name": "x", "share": "a"}]
     write(there, "scenario.json", json.dumps({"jobs": jobs}))
-    told = {"jobId": "1", "jobName": "x", "quotaShareName": "a", "status": "SUCCEEDED", "createdAt": 1000, "startedAt": 1000,
-            "stoppedAt": 61000, "capacityUsage": [{"capacityUnit": "ml.g5.xlarge", "quantity": 1}]}  # fmt: skip
+    told = {
+        "jobId": "1",
+        "jobName": "x",
+        "quotaShareName": "a",
+        "status": "SUCCEEDED",
+        "createdAt": 1000,
+        "startedAt": 1000,
+        "stoppedAt": 61000,
+        "capacityUsage": [{"capacityUnit": "ml.g5.xlarge", "quantity": 1}],
+    }
     write(there, "history.json", json.dumps({"jobSummaryList": [told]}))
     write(there, "pages.json", f"{json.dumps({'jobSummaryList': [told]})}\n" * 2)
     for name, kind in (("scenario.json", "scenario"), ("history.json", "replay"), ("pages.json", "replay")):

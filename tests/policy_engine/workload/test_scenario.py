@@ -26,7 +26,6 @@ from policy_engine.scheduler.jobs import (
     Workload,
 )
 from policy_engine.schema import scenario_schema
-from policy_engine.workload import scenario as scenario_module
 from policy_engine.workload.scenario import Scenario, load_scenario
 
 ONE = "ml.g5.xlarge"
@@ -459,30 +458,6 @@ def test_a_share_that_changes_its_strategy_may_be_given_a_borrow_limit(tmp_path:
 
 def test_a_queue_without_a_known_name_may_be_called_anything(tmp_path: Path) -> None:
     load(tmp_path, "expect: [{queue: mine, utilization: {at_least: 0.5}}]", a_policy(queue=None))
-
-
-@pytest.mark.parametrize(
-    ("place", "key"),
-    [
-        ("events.delete_share", "events[0].delete_share"),
-        ("expect.always.within_bounds", "expect[0].always"),
-        ("choices.victims.newest", "choices.victims"),
-        ("jobs.timeout", "jobs[1].timeout"),
-    ],
-)
-def test_what_is_not_built_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, key: str
-) -> None:
-    monkeypatch.setattr(scenario_module, "NOT_BUILT", {place: f"the thing {place}"})
-    text = """
-        choices: {victims: newest}
-        jobs: [{name: a, share: QS1}, {name: b, share: QS1, timeout: 60}]
-        events: [{at: 1, delete_share: {share: QS2}}]
-        expect: [{always: within_bounds}]
-        """
-    with pytest.raises(InputError) as caught:
-        load(tmp_path, text, a_policy())
-    assert str(caught.value).endswith(f": {key}: the thing {place} is not built yet")
 
 
 # --- the schema ------------------------------------------------------------------------------------
