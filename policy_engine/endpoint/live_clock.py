@@ -110,7 +110,7 @@ class LiveClock(Clock):
         self._note(Kind.PRIORITY_UPDATED, job, detail=priority)
         if self.state.phase[job] is not Phase.ENDED:
             self.state.set_priority(job, priority)
-            self.changed = True
+        self.changed = True
 
     def terminate(self, job: int, reason: str | None) -> None:
         """TerminateServiceJob; of a job that has ended it changes nothing."""
