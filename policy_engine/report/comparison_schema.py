@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from policy_engine.changes import Hazard, What
 from policy_engine.comparison import FailOn, Measure, Word
+from policy_engine.report.schema_parts import (
+    COUNT,
+    FLAG,
+    SECONDS,
+    SECONDS_OR_NULL,
+    TEXT,
+    TEXT_OR_NULL,
+    TEXTS,
+    Schema,
+    list_of,
+    object_of,
+    or_null,
+)
 
-Schema = dict[str, Any]
-
-_TEXT: Final[Schema] = {"type": "string"}
-_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
-_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
-_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
-_FLAG: Final[Schema] = {"type": "boolean"}
-_SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
-_SECONDS_OR_NULL: Final[Schema] = {"type": ["number", "null"], "minimum": 0}
 _VALUE: Final[Schema] = {"type": ["string", "number", "null"], "description": "null: there is none."}
 
 
@@ -23,104 +27,84 @@ def comparison_properties() -> Schema:
     """What a comparison has between head and tail."""
     findings = {"type": "array", "items": {"$ref": "#/$defs/finding"}}
     return {
-        "old": _object({"source": _TEXT, "queue": _TEXT_OR_NULL, "read_as": _TEXT}, "`policy` is the new one."),
+        "old": object_of({"source": TEXT, "queue": TEXT_OR_NULL, "read_as": TEXT}, "`policy` is the new one."),
         "fail_on": {"enum": [*(fail_on.value for fail_on in FailOn), None]},
         "guarantees": {**_words(None), "description": "Of all shares; null: not reckoned."},
-        "not_reckoned": {**_TEXT_OR_NULL, "description": "Why there are no shares."},
-        "destructive": {**_FLAG, "description": "It ends jobs or cannot be done, and nobody accepted that."},
-        "intends": _TEXTS,
-        "hit": _listed({"share": _TEXT, "how": _TEXTS}, "Outside the intent."),
-        "changes": _listed(
+        "not_reckoned": {**TEXT_OR_NULL, "description": "Why there are no shares."},
+        "destructive": {**FLAG, "description": "It ends jobs or cannot be done, and nobody accepted that."},
+        "intends": TEXTS,
+        "hit": list_of({"share": TEXT, "how": TEXTS}, "Outside the intent."),
+        "changes": list_of(
             {
                 "what": {"enum": [what.value for what in What]},
-                **dict.fromkeys(("name", "field"), _TEXT),
-                "unit": _TEXT_OR_NULL,
+                **dict.fromkeys(("name", "field"), TEXT),
+                "unit": TEXT_OR_NULL,
                 "old": _VALUE,
                 "new": _VALUE,
-                "effect": {**_TEXT_OR_NULL, "description": "What it does to jobs that are there."},
-                "file": _TEXT_OR_NULL,
+                "effect": {**TEXT_OR_NULL, "description": "What it does to jobs that are there."},
+                "file": TEXT_OR_NULL,
                 "line": {"type": ["integer", "null"], "minimum": 1},
-                "key": _TEXT,
+                "key": TEXT,
             }
         ),
-        "dangers": _listed(
+        "dangers": list_of(
             {
-                "finding": _TEXT,
+                "finding": TEXT,
                 "hazard": {"enum": [hazard.value for hazard in Hazard]},
-                "message": _TEXT,
-                "certain": {**_FLAG, "description": "false: AWS does not say what becomes of the jobs."},
-                "ends_jobs_of": {**_TEXTS, "description": "Shares."},
-                "steps": {**_TEXTS, "description": "What to do instead."},
+                "message": TEXT,
+                "certain": {**FLAG, "description": "false: AWS does not say what becomes of the jobs."},
+                "ends_jobs_of": {**TEXTS, "description": "Shares."},
+                "steps": {**TEXTS, "description": "What to do instead."},
             }
         ),
         "findings": findings,
         "new_findings": {**findings, "description": "Of the new policy and not of the old one."},
-        "shares": _listed(_share()),
-        "scenario": _or_null(_scenario()),
-        "held": {**_or_null(_scenario()), "description": "Of --now."},
-        "replay": _or_null(_replay()),
+        "shares": list_of(_share()),
+        "scenario": or_null(_scenario()),
+        "held": {**or_null(_scenario()), "description": "Of --now."},
+        "replay": or_null(_replay()),
     }
-
-
-def _object(properties: Schema, description: str = "") -> Schema:
-    """An object with exactly these keys."""
-    said = {"description": description} if description else {}
-    return {
-        "type": "object",
-        **said,
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _listed(properties: Schema, description: str = "") -> Schema:
-    return {"type": "array", "items": _object(properties, description)}
-
-
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _share() -> Schema:
-    witness = _object(
+    witness = object_of(
         {
             "scenario": {
                 "type": "object",
                 "required": ["jobs", "expect"],
                 "description": "A scenario file: it holds under the old policy and fails under the new one.",
             },
-            "messages": _TEXTS,
+            "messages": TEXTS,
             "jobs": _effects(),
         }
     )
     difference = {
-        "unit": {**_TEXT_OR_NULL, "description": "Instance type; null: all of them."},
+        "unit": {**TEXT_OR_NULL, "description": "Instance type; null: all of them."},
         "measure": {"enum": [measure.value for measure in Measure]},
         "word": {"enum": [word.value for word in Word if word is not Word.SAME]},
-        "old": {**_COUNT, "description": "Instances, or 1 for yes and 0 for no."},
-        "new": _COUNT,
-        "message": _TEXT,
+        "old": {**COUNT, "description": "Instances, or 1 for yes and 0 for no."},
+        "new": COUNT,
+        "message": TEXT,
     }
     return {
-        "name": {**_TEXT, "description": "Before the change, or after it where it is new."},
-        "new_name": {**_TEXT_OR_NULL, "description": "null: it is gone."},
+        "name": {**TEXT, "description": "Before the change, or after it where it is new."},
+        "new_name": {**TEXT_OR_NULL, "description": "null: it is gone."},
         "word": _words(),
-        "declared_otherwise": _FLAG,
-        "intended": {**_FLAG, "description": "The change is meant for it."},
-        "differences": _listed(difference),
-        "witness": {**_or_null(witness), "description": "null: none was found, or it loses nothing."},
+        "declared_otherwise": FLAG,
+        "intended": {**FLAG, "description": "The change is meant for it."},
+        "differences": list_of(difference),
+        "witness": {**or_null(witness), "description": "null: none was found, or it loses nothing."},
     }
 
 
 def _scenario() -> Schema:
     expectation = {"$ref": "#/$defs/expectation"}
-    return _object(
+    return object_of(
         {
-            "source": _TEXT,
-            "transition": {**_FLAG, "description": "The new side is the old policy, changed at once."},
-            "hit": {**_TEXTS, "description": "Shares of jobs that fare worse."},
-            "expectations": _listed({"lost": _FLAG, "old": expectation, "new": expectation}),
+            "source": TEXT,
+            "transition": {**FLAG, "description": "The new side is the old policy, changed at once."},
+            "hit": {**TEXTS, "description": "Shares of jobs that fare worse."},
+            "expectations": list_of({"lost": FLAG, "old": expectation, "new": expectation}),
             "jobs": _effects(),
             "rests_on": {"$ref": "#/$defs/rests_on"},
         }
@@ -128,13 +112,13 @@ def _scenario() -> Schema:
 
 
 def _effects() -> Schema:
-    return _listed(
+    return list_of(
         {
-            "name": _TEXT,
-            "share": _TEXT,
-            "demand": {"type": "object", "additionalProperties": _COUNT, "description": "Instance type to instances."},
-            "worse": _FLAG,
-            "better": _FLAG,
+            "name": TEXT,
+            "share": TEXT,
+            "demand": {"type": "object", "additionalProperties": COUNT, "description": "Instance type to instances."},
+            "worse": FLAG,
+            "better": FLAG,
             "old": _fate(),
             "new": _fate(),
         }
@@ -146,40 +130,40 @@ def _words(*more: None) -> Schema:
 
 
 def _fate() -> Schema:
-    fate = _object(
+    fate = object_of(
         {
-            "state": _TEXT,
-            "reason": _TEXT_OR_NULL,
+            "state": TEXT,
+            "reason": TEXT_OR_NULL,
             "first_started": {"type": ["number", "null"]},
             "finished": {"type": ["number", "null"]},
-            "wait_seconds": {**_SECONDS_OR_NULL, "description": "null: it never started."},
-            "requeued_seconds": _SECONDS,
-            "preemptions": _COUNT,
-            "lost_instance_seconds": _SECONDS,
+            "wait_seconds": {**SECONDS_OR_NULL, "description": "null: it never started."},
+            "requeued_seconds": SECONDS,
+            "preemptions": COUNT,
+            "lost_instance_seconds": SECONDS,
         }
     )
     return {"anyOf": [fate, {"type": "null"}], "description": "null: it could not be submitted."}
 
 
 def _replay() -> Schema:
-    waits = _object(dict.fromkeys(("mean", "p50", "p95", "max"), _SECONDS))
+    waits = object_of(dict.fromkeys(("mean", "p50", "p95", "max"), SECONDS))
     counts = ("jobs", "never_started", "preemptions_suffered", "not_run", "preemptions_caused")
     seconds = ("requeued_seconds", *(f"{name}_instance_seconds" for name in ("busy", "borrowed", "lent", "lost")))
-    measures = _object(
+    measures = object_of(
         {
-            **dict.fromkeys(counts, _COUNT),
+            **dict.fromkeys(counts, COUNT),
             "wait_seconds": {"anyOf": [waits, {"type": "null"}]},
-            **dict.fromkeys(seconds, _SECONDS),
+            **dict.fromkeys(seconds, SECONDS),
         }
     )
     side = {"anyOf": [measures, {"type": "null"}], "description": "null: there is no such share."}
-    share = _object({"name": _TEXT, "hit": _FLAG, "old": side, "new": side})
-    return _object(
+    share = object_of({"name": TEXT, "hit": FLAG, "old": side, "new": side})
+    return object_of(
         {
-            "history": _TEXT,
-            "read_as": _TEXT,
-            "jobs": _COUNT,
-            "hit": {**_TEXTS, "description": "Shares whose jobs fare worse."},
+            "history": TEXT,
+            "read_as": TEXT,
+            "jobs": COUNT,
+            "hit": {**TEXTS, "description": "Shares whose jobs fare worse."},
             "shares": {"type": "array", "items": share},
             "rests_on": {"$ref": "#/$defs/rests_on"},
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from policy_engine.explaining import About, Because, Fate, What
 from policy_engine.findings import Severity
@@ -13,24 +13,19 @@ from policy_engine.report.comparison_schema import comparison_properties
 from policy_engine.report.json import SCHEMA
 from policy_engine.report.live_schema import conformance_schema, drift_schema, watch_schema
 from policy_engine.report.replay_schema import replay_properties, suggestion_properties, sweep_properties
+from policy_engine.report.schema_parts import COUNT, SECONDS, TEXT, TEXT_OR_NULL, Schema, object_of
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Timing
 from policy_engine.scheduler.log import Kind, Why
 
-Schema = dict[str, Any]
-
-_TEXT: Final[Schema] = {"type": "string"}
-_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
-_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 _LINE: Final[Schema] = {"type": ["integer", "null"], "minimum": 1}
 _TIME: Final[Schema] = {"type": "number", "description": "Seconds from the scenario's zero."}
 _TIME_OR_NULL: Final[Schema] = {**_TIME, "type": ["number", "null"]}
-_SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
 _INSTANCE_SECONDS: Final[Schema] = {"type": "number", "minimum": 0, "description": "Instances times seconds."}
-_OPENED: Final[Schema] = {"type": "array", "items": _TEXT, "description": "Choices that were answered in every way."}
+_OPENED: Final[Schema] = {"type": "array", "items": TEXT, "description": "Choices that were answered in every way."}
 _DEPENDS_ON: Final[Schema] = {
     "type": "array",
-    "items": _TEXT,
+    "items": TEXT,
     "description": "Open choices of which another answer could change it.",
 }
 _VERDICTS: Final = ("holds", "fails", "depends", "undecided")
@@ -77,7 +72,7 @@ def result_schema() -> Schema:
             "policy": _policy(),
             "choices": _choices(),
             "rests_on": _rests_on(),
-            "expectation": _object(_expectation()),
+            "expectation": object_of(_expectation()),
             "job": _job(),
             "event": _event(),
             "share": _share(),
@@ -89,18 +84,6 @@ def result_schema() -> Schema:
             "reason": _reason(),
             "victims": _victims(),
         },
-    }
-
-
-def _object(properties: Schema, description: str = "") -> Schema:
-    """An object with exactly these keys."""
-    said = {"description": description} if description else {}
-    return {
-        "type": "object",
-        **said,
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
     }
 
 
@@ -134,8 +117,8 @@ def _tail() -> Schema:
 
 
 def _check() -> Schema:
-    queue = _object({"name": _TEXT, "not_reckoned": _TEXT_OR_NULL}, "not_reckoned: why there are no guarantees.")
-    return _object(
+    queue = object_of({"name": TEXT, "not_reckoned": TEXT_OR_NULL}, "not_reckoned: why there are no guarantees.")
+    return object_of(
         {
             **_head("check", _enum("holds", "fails")),
             "queues": {"type": "array", "items": queue},
@@ -148,7 +131,7 @@ def _check() -> Schema:
 
 
 def _run(command: str, verdict: Schema, *, opened: bool = False) -> Schema:
-    return _object(
+    return object_of(
         {
             **_head(command, verdict),
             **({"open_choices": _OPENED} if opened else {}),
@@ -163,15 +146,15 @@ def _run(command: str, verdict: Schema, *, opened: bool = False) -> Schema:
 
 
 def _proof() -> Schema:
-    numbers = {"type": "array", "items": _COUNT, "minItems": 1}
-    workloads = _object(
+    numbers = {"type": "array", "items": COUNT, "minItems": 1}
+    workloads = object_of(
         {
-            "jobs": {**_COUNT, "description": "At most so many."},
+            "jobs": {**COUNT, "description": "At most so many."},
             "sizes": {**numbers, "description": "Instances of a job."},
             "priorities": numbers,
         }
     )
-    return _object(
+    return object_of(
         {
             **_head("verify", _enum(*_VERDICTS)),
             "open_choices": _OPENED,
@@ -184,12 +167,12 @@ def _proof() -> Schema:
 
 
 def _verifications() -> Schema:
-    return _object(
+    return object_of(
         {
             "schema": {"const": SCHEMA},
             "command": {"const": "verify"},
             "verdict": {**_enum(*_VERDICTS), "description": "The worst of all."},
-            "expectations": {"type": "array", "items": _object({"scenario": _TEXT, **_expectation()})},
+            "expectations": {"type": "array", "items": object_of({"scenario": TEXT, **_expectation()})},
             "scenarios": {**_list("verification"), "minItems": 2},
         },
         "Of several scenarios.",
@@ -197,14 +180,14 @@ def _verifications() -> Schema:
 
 
 def _explanation() -> Schema:
-    return _object(
+    return object_of(
         {
             **_head("explain", {"type": "null", "description": "Nothing is judged."}),
             "scenario": {"type": "string", "description": "The scenario's file."},
-            "job": _TEXT,
+            "job": TEXT,
             "at": {**_TIME_OR_NULL, "description": "The time that was asked about; null: the whole life."},
-            "state": _TEXT,
-            "answer": _TEXT,
+            "state": TEXT,
+            "answer": TEXT,
             "depends_on": _DEPENDS_ON,
             "chapters": {**_list("chapter"), "minItems": 1},
             **_tail(),
@@ -213,7 +196,7 @@ def _explanation() -> Schema:
 
 
 def _replay() -> Schema:
-    return _object(
+    return object_of(
         {
             **_head("replay", {"type": "null", "description": "Nothing is judged."}),
             "expectations": {"type": "array", "maxItems": 0},
@@ -227,7 +210,7 @@ def _replay() -> Schema:
 
 
 def _sweep() -> Schema:
-    return _object(
+    return object_of(
         {
             "schema": {"const": SCHEMA},
             "command": {"const": "sweep"},
@@ -242,11 +225,11 @@ def _sweep() -> Schema:
 
 def _comparison() -> Schema:
     verdict = {"enum": ["holds", "fails", None], "description": "By --fail-on; null: not asked, or not to be said."}
-    return _object({**_head("compare", verdict), **comparison_properties(), **_tail()}, "Times are seconds.")
+    return object_of({**_head("compare", verdict), **comparison_properties(), **_tail()}, "Times are seconds.")
 
 
 def _suggestion() -> Schema:
-    return _object(
+    return object_of(
         {
             "schema": {"const": SCHEMA},
             "command": {"const": "suggest"},
@@ -263,7 +246,7 @@ def _suggestion() -> Schema:
 
 
 def _policy() -> Schema:
-    return _object(
+    return object_of(
         {
             "source": {"type": "string", "description": "POLICY as it was given."},
             "queue": {"type": ["string", "null"], "description": "null: it has no name, or there are several."},
@@ -277,12 +260,12 @@ def _choices() -> Schema:
     for field in fields(Choices):
         choice = BY_NAME[field.name]
         answers[field.name] = {"type": "integer"} if choice.is_number else _enum(*choice.answers)
-    return _object(answers, "The answer to every choice that AWS leaves open.")
+    return object_of(answers, "The answer to every choice that AWS leaves open.")
 
 
 def _rests_on() -> Schema:
     times: Schema = {field.name: {"type": ["number", "null"], "minimum": 0} for field in fields(Timing)}
-    rests_on = _object(
+    rests_on = object_of(
         {
             "choices": {"$ref": "#/$defs/choices"},
             **times,
@@ -295,20 +278,20 @@ def _rests_on() -> Schema:
 
 
 def _expectation() -> Schema:
-    names = {"type": "array", "items": _TEXT}
+    names = {"type": "array", "items": TEXT}
     return {
-        "name": _TEXT,
+        "name": TEXT,
         "verdict": _enum(*_VERDICTS),
         "depends_on": {**names, "description": "Of `depends`: the open choices that it hinges on."},
-        "message": _TEXT,
+        "message": TEXT,
         "note": {"type": ["string", "null"], "description": "What a timed verdict takes for granted."},
-        "because": _TEXT_OR_NULL,
+        "because": TEXT_OR_NULL,
         "rests_on": {
             "type": ["array", "null"],
-            "items": _TEXT,
+            "items": TEXT,
             "description": "Open choices of which another answer alone changes the verdict; null: not looked into.",
         },
-        "file": _TEXT_OR_NULL,
+        "file": TEXT_OR_NULL,
         "line": _LINE,
         "looked_at": {"type": ["string", "null"], "description": "Of --all-choices: states, depth, reductions."},
         "counterexample": {
@@ -320,41 +303,41 @@ def _expectation() -> Schema:
 
 
 def _job() -> Schema:
-    attempt = _object(
+    attempt = object_of(
         {
             "scheduled": _TIME,
             "stopped": _TIME_OR_NULL,
             "ended_by": _words(Why, None),
             "by": {"type": ["string", "null"], "description": "The job it was preempted for."},
-            "lost_seconds": _SECONDS,
+            "lost_seconds": SECONDS,
         }
     )
-    return _object(
+    return object_of(
         {
-            "name": _TEXT,
-            "share": _TEXT,
+            "name": TEXT,
+            "share": TEXT,
             "state": _enum("SUBMITTED", "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"),
             "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
             "submitted": _TIME,
             "first_started": _TIME_OR_NULL,
             "finished": _TIME_OR_NULL,
             "wait_seconds": {"type": ["number", "null"], "minimum": 0, "description": "null: it never started."},
-            "requeued_seconds": _SECONDS,
+            "requeued_seconds": SECONDS,
             "attempts": {"type": "array", "items": attempt},
-            "preemptions": _COUNT,
+            "preemptions": COUNT,
             "lost_instance_seconds": _INSTANCE_SECONDS,
         }
     )
 
 
 def _event() -> Schema:
-    usage = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _COUNT}}
-    return _object(
+    usage = {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": COUNT}}
+    return object_of(
         {
             "at": _TIME,
             "kind": _words(Kind),
-            "job": _TEXT_OR_NULL,
-            "share": _TEXT_OR_NULL,
+            "job": TEXT_OR_NULL,
+            "share": TEXT_OR_NULL,
             "by": {"type": ["string", "null"], "description": "The job it was preempted for."},
             "why": _words(Why, None),
             "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
@@ -364,22 +347,22 @@ def _event() -> Schema:
 
 
 def _share() -> Schema:
-    waits = _object({"mean": _SECONDS, "p50": _SECONDS, "p95": _SECONDS, "max": _SECONDS})
-    return _object(
+    waits = object_of({"mean": SECONDS, "p50": SECONDS, "p95": SECONDS, "max": SECONDS})
+    return object_of(
         {
-            "name": _TEXT,
+            "name": TEXT,
             "unit": {"type": "string", "description": "Instance type."},
-            "limit": _COUNT,
+            "limit": COUNT,
             "busy_instance_seconds": _INSTANCE_SECONDS,
             "borrowed_instance_seconds": _INSTANCE_SECONDS,
             "lent_instance_seconds": _INSTANCE_SECONDS,
-            "peak_usage": _COUNT,
-            "peak_borrowed": _COUNT,
+            "peak_usage": COUNT,
+            "peak_borrowed": COUNT,
             "wait_seconds": {"anyOf": [waits, {"type": "null"}], "description": "To the first start; nearest rank."},
-            "never_started": _COUNT,
-            "requeued_seconds": _SECONDS,
-            "preemptions_suffered": _COUNT,
-            "preemptions_caused": _COUNT,
+            "never_started": COUNT,
+            "requeued_seconds": SECONDS,
+            "preemptions_suffered": COUNT,
+            "preemptions_caused": COUNT,
             "lost_instance_seconds": _INSTANCE_SECONDS,
             "caused_lost_instance_seconds": _INSTANCE_SECONDS,
         }
@@ -388,15 +371,15 @@ def _share() -> Schema:
 
 def _guarantee() -> Schema:
     instances = ("limit", "guaranteed", "reachable", "lendable", "at_risk", "largest_job")
-    return _object(
+    return object_of(
         {
-            "queue": _TEXT,
-            "share": _TEXT,
-            "unit": _TEXT,
-            **dict.fromkeys(instances, _COUNT),
-            "larger_jobs": _object({"rule": _TEXT, "reason": _TEXT}, "What keeps a larger job from ever running."),
-            "most_evicted": _object(
-                {"across_shares": _COUNT, "within_share": _COUNT}, "Most instances that one arrival stops."
+            "queue": TEXT,
+            "share": TEXT,
+            "unit": TEXT,
+            **dict.fromkeys(instances, COUNT),
+            "larger_jobs": object_of({"rule": TEXT, "reason": TEXT}, "What keeps a larger job from ever running."),
+            "most_evicted": object_of(
+                {"across_shares": COUNT, "within_share": COUNT}, "Most instances that one arrival stops."
             ),
             "reclaimed_after": _enum("stop_seconds", "at once"),
         }
@@ -405,35 +388,35 @@ def _guarantee() -> Schema:
 
 def _preemption() -> Schema:
     keys = ("queue", "share", "takes_from", "unit")
-    return _object({**dict.fromkeys(keys, _TEXT), "kind": _words(Preempting), "why": _TEXT})
+    return object_of({**dict.fromkeys(keys, TEXT), "kind": _words(Preempting), "why": TEXT})
 
 
 def _finding() -> Schema:
-    return _object(
+    return object_of(
         {
             "id": {"type": "string", "pattern": "^QM[0-9]{3}$"},
             "severity": _words(Severity),
-            "message": _TEXT,
-            "why": _TEXT,
-            "remedy": _TEXT,
+            "message": TEXT,
+            "why": TEXT,
+            "remedy": TEXT,
             "source": {"type": "string", "description": "AWS's page."},
-            **dict.fromkeys(("queue", "share", "unit", "resource", "construct", "file"), _TEXT_OR_NULL),
+            **dict.fromkeys(("queue", "share", "unit", "resource", "construct", "file"), TEXT_OR_NULL),
             "line": _LINE,
             "column": _LINE,
-            "key": _TEXT,
-            "ignored_because": _TEXT_OR_NULL,
+            "key": TEXT,
+            "ignored_because": TEXT_OR_NULL,
         }
     )
 
 
 def _chapter() -> Schema:
-    return _object(
+    return object_of(
         {
             "what": _words(What),
             "at": _TIME,
             "until": {**_TIME_OR_NULL, "description": "null: to the end of the run; of a moment, the same as at."},
             "state": {"type": ["string", "null"], "description": "AWS's state; null for a moment."},
-            "message": _TEXT,
+            "message": TEXT,
             "reasons": _list("reason"),
             "diagnosis": {"anyOf": [{"$ref": "#/$defs/diagnosis"}, {"type": "null"}], "description": "Of a wait."},
             "victims": {"anyOf": [{"$ref": "#/$defs/victims"}, {"type": "null"}], "description": "Of a preemption."},
@@ -442,9 +425,9 @@ def _chapter() -> Schema:
 
 
 def _diagnosis() -> Schema:
-    return _object(
+    return object_of(
         {
-            "job": _TEXT,
+            "job": TEXT,
             "waits": {"$ref": "#/$defs/reason", "description": "The first rule that stands in the way."},
             "not_stopped": {**_list("reason"), "description": "Why nobody is stopped for it."},
             "further": _list("reason"),
@@ -457,18 +440,18 @@ def _diagnosis() -> Schema:
 
 
 def _reason() -> Schema:
-    counts = {"type": "object", "additionalProperties": _COUNT}
-    return _object(
+    counts = {"type": "object", "additionalProperties": COUNT}
+    return object_of(
         {
             "because": _words(Because),
             "about": _words(About, None),
-            "rule": _TEXT,
+            "rule": TEXT,
             "source": {"type": "string", "description": "AWS's page; empty where there is none."},
-            "message": _TEXT,
+            "message": TEXT,
             "unit": {"type": ["string", "null"], "description": "Instance type."},
             "numbers": {"type": "object", "additionalProperties": {"type": "number"}},
             "shares": {"type": "object", "additionalProperties": counts},
-            "jobs": {"type": "array", "items": _TEXT},
+            "jobs": {"type": "array", "items": TEXT},
             "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
             "depends_on": _DEPENDS_ON,
         }
@@ -476,12 +459,12 @@ def _reason() -> Schema:
 
 
 def _victims() -> Schema:
-    counts = {"type": "object", "additionalProperties": _COUNT}
-    candidate = _object(
+    counts = {"type": "object", "additionalProperties": COUNT}
+    candidate = object_of(
         {
-            "job": _TEXT,
-            "share": _TEXT,
-            "priority": _COUNT,
+            "job": TEXT,
+            "share": TEXT,
+            "priority": COUNT,
             "instances": counts,
             "started": _TIME,
             "excess": {**counts, "description": "How far its share is above its limit when its turn comes."},
@@ -489,16 +472,16 @@ def _victims() -> Schema:
             "before": {"type": ["string", "null"], "description": "What put it before the next one."},
         }
     )
-    return _object(
+    return object_of(
         {
             "by": {"type": "string", "description": "The job that others are stopped for."},
-            "share": _TEXT,
+            "share": TEXT,
             "why": {**_words(Why, None), "description": "null: of both kinds."},
             "order": {"type": "string", "description": "The answer to C8, or decisions."},
             "went_on": {"type": "boolean", "description": "The walk in order found no legal set at first."},
-            "unit": _TEXT,
-            "needed": _COUNT,
-            "room": _COUNT,
+            "unit": TEXT,
+            "needed": COUNT,
+            "room": COUNT,
             "reason": {"type": ["string", "null"], "description": "AWS's own status reason."},
             "depends_on": _DEPENDS_ON,
             "candidates": {"type": "array", "items": candidate, "description": "In the order in which they come."},
