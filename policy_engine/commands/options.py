@@ -166,16 +166,9 @@ def moment(_: click.Context, __: click.Parameter, value: str | None) -> float | 
         raise click.BadParameter(str(error)) from error
 
 
-def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
     """Seconds of ``21d``."""
-    from policy_engine.workload.durations import parse_duration
-
-    if value is None:
-        return None
-    try:
-        seconds = parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-    if seconds < 0:
+    seconds = moment(context, parameter, value)
+    if seconds is not None and seconds < 0:
         raise click.BadParameter(f"{value!r} is below zero")
     return seconds

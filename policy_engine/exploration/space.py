@@ -19,7 +19,7 @@ from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Workload
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import Chooser, Move, ends_inside
+from policy_engine.scheduler.moves import Chooser, Move, ends_inside, stops_own_and_ends_inside
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
@@ -59,7 +59,7 @@ class Collector(Chooser):
                 break
             some = list(of_job)
             offered += some
-            may_pass = may_pass and job in self.left_beyond and all(map(self._leaves_inside, some))
+            may_pass = may_pass and self._may_pass(job, some)
             if not may_pass and order not in self.open:
                 break
         if not offered:
@@ -71,15 +71,12 @@ class Collector(Chooser):
         self.passed_over = []
         return offered[0]
 
-    def _leaves_inside(self, move: Move) -> bool:
-        """Does it stop jobs of its own share alone, and leave it inside its limit?"""
+    def _may_pass(self, job: int, moves: Sequence[Move]) -> bool:
+        """Are these moves of step 2, and might others have been chosen that are not?"""
         state = self.state
-        if state is None or not move.victims:
+        if state is None or job not in self.left_beyond:
             return False
-        own = state.share_of[move.job]
-        return all(state.share_of[victim] == own for victim in move.victims) and ends_inside(
-            state, move.job, move.victims
-        )
+        return all(stops_own_and_ends_inside(state, move) for move in moves)
 
     def sets(self, search: Search) -> Iterable[Sequence[int]]:
         """Every minimal legal set, where victims are open."""

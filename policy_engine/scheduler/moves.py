@@ -102,6 +102,13 @@ def ends_inside(state: State, job: int, victims: Sequence[int]) -> bool:
     return True
 
 
+def stops_own_and_ends_inside(state: State, move: Move) -> bool:
+    """Does it stop jobs of its own share alone, and leave the share inside its limit (move 2)?"""
+    own = state.share_of[move.job]
+    is_own = bool(move.victims) and all(state.share_of[victim] == own for victim in move.victims)
+    return is_own and ends_inside(state, move.job, move.victims)
+
+
 class Look(NamedTuple):
     """What a head can do that will not fit by waiting for what is under way."""
 

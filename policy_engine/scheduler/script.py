@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from policy_engine.scheduler.jobs import Job
 from policy_engine.scheduler.log import Kind, Row
-from policy_engine.scheduler.moves import Chooser, Move, ends_inside
+from policy_engine.scheduler.moves import Chooser, Move, stops_own_and_ends_inside
 from policy_engine.scheduler.state import STARTS, Phase, State
 from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
@@ -81,9 +81,7 @@ class Script(Chooser):
         A head stops jobs of its own share in step 2 only if those that were chosen leave it inside its limit.
         """
         state = self.state
-        if state is None or not first.victims or not ends_inside(state, first.job, first.victims):
-            return False
-        if any(state.share_of[victim] != state.share_of[first.job] for victim in first.victims):
+        if state is None or not stops_own_and_ends_inside(state, first):
             return False
         if state.phase[job] is not Phase.WAITING:
             return False
