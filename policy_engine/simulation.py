@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import takewhile
 from math import floor, inf
-from typing import Final
+from typing import Any, Final, Self
 
 from policy_engine.policy import Policy, ServiceEnvironment, Share, SharingStrategy, StuckReason
 from policy_engine.policy import State as Switch
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.copying import copier
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import (
     DeleteShare,
     Exit,
@@ -29,7 +30,7 @@ from policy_engine.scheduler.jobs import (
     Workload,
 )
 from policy_engine.scheduler.log import Kind, Log, Why
-from policy_engine.scheduler.moves import Chooser, Pass, TooManyMovesError
+from policy_engine.scheduler.moves import Chooser, Pass
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import above_limit
 
@@ -105,7 +106,6 @@ class Clock:
     """Virtual time over one state: what happens when. All times are seconds."""
 
     __slots__ = (
-        "__dict__",
         "accepts",
         "arrivals",
         "at",
@@ -117,6 +117,7 @@ class Clock:
         "limits",
         "log",
         "may_fail",
+        "noted",
         "number_of",
         "passes",
         "placements",
@@ -140,6 +141,11 @@ class Clock:
         "work_from",
         "work_left",
     )
+    __deletable__ = ("passes",)  # asked for by mypyc
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Nothing set yet, as a copy begins; mypyc's own calls ``__init__``."""
+        return super().__new__(cls)
 
     def __init__(self, policy: Policy, workload: Workload, choices: Choices, chooser: Chooser | None) -> None:
         self.choices = choices
@@ -155,6 +161,8 @@ class Clock:
         self.rows = self.log.rows
         self.passes = Pass(self.state, self, chooser)
         self.watch: Callable[[State, float], None] | None = None
+        self.noted: Mapping[object, Any] = {}
+        """What those that follow an exploration note on the way, each for itself; replaced, never changed in place."""
         self.at = 0.0
         self.number_of: dict[str, int] = {}
         self.submit: list[float] = []

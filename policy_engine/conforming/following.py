@@ -22,7 +22,7 @@ from policy_engine.scheduler.bounds import Misfit
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Update, UpdatePriority, UpdateServiceEnvironment, UpdateShare
 from policy_engine.scheduler.log import Why
-from policy_engine.scheduler.moves import Chooser, Move, Pass
+from policy_engine.scheduler.moves import Move, Pass
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import Kind, Search, above_limit
 from policy_engine.simulation import updated_environment, updated_share
@@ -144,7 +144,7 @@ def units_named(timeline: Timeline) -> Iterator[str]:
                 yield from update.capacity_limits or ()
 
 
-class Offers(Chooser):
+class Offers:
     """Collects every move that the rules allow at a step of the pass."""
 
     def __init__(self, way: Way, open_choices: frozenset[str]) -> None:

@@ -19,7 +19,7 @@ from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Workload
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import Chooser, Move, ends_inside, stops_own_and_ends_inside
+from policy_engine.scheduler.moves import Move, ends_inside, stops_own_and_ends_inside
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
@@ -29,7 +29,7 @@ PER_DECISION = frozenset({"share_order", "idle_assignment", "victims", "reclaim_
 """Choices that may fall differently each time; the others are answered once for a run."""
 
 
-class Collector(Chooser):
+class Collector:
     """Collects every move that the open choices allow at a step of the pass."""
 
     def __init__(self, open_choices: frozenset[str]) -> None:

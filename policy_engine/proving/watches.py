@@ -253,18 +253,18 @@ class Owners(_Watch):
                 yield claim.job
 
     def memory(self, clock: Clock) -> Hashable:
-        since = getattr(clock, "owners_since", {})
+        since: Mapping[int, float] = clock.noted.get(self, {})
         waiting = set(self._waiting(clock))
         return tuple(sorted((job, clock.at - at) for job, at in since.items() if job in waiting))
 
     def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
-        before: dict[int, float] = getattr(clock, "owners_since", {})
+        before: Mapping[int, float] = clock.noted.get(self, {})
         waiting = set(self._waiting(clock))
-        clock.owners_since = {job: before.get(job, clock.at) for job in waiting}  # type: ignore[attr-defined]
+        clock.noted = {**clock.noted, self: {job: before.get(job, clock.at) for job in waiting}}
         return any(clock.at > at for at in before.values()) and self._fails(clock)
 
     def ended(self, clock: Clock) -> bool:
-        return bool(getattr(clock, "owners_since", {})) and self._fails(clock, over=True)
+        return bool(clock.noted.get(self)) and self._fails(clock, over=True)
 
 
 class OwnersAtAnyTime(Owners):
@@ -280,19 +280,19 @@ class OwnersAtAnyTime(Owners):
         self.within = within
 
     def memory(self, clock: Clock) -> Hashable:
-        latest: Mapping[int, Mapping[int, int]] = getattr(clock, "latest_begin", {})
+        latest: Mapping[int, Mapping[int, int]] = clock.noted.get(self, {})
         return tuple((job, tuple(sorted(began.items()))) for job, began in sorted(latest.items()))
 
     def settled(self, clock: Clock, since: int, instant: float | None) -> bool:  # noqa: ARG002
         """Notes of each waiting owner by when each stop began, as so many stops after it came to the front."""
-        before: Mapping[int, Mapping[int, int]] = getattr(clock, "latest_begin", {})
+        before: Mapping[int, Mapping[int, int]] = clock.noted.get(self, {})
         stopping = [job for job, phase in enumerate(clock.state.phase) if phase is Phase.STOPPING]
         latest: dict[int, dict[int, int]] = {}
         for owner in self._waiting(clock):
             known = before.get(owner)
             now = 0 if known is None else min(known.values(), default=0) + 1
             latest[owner] = {job: now if known is None else known.get(job, now) for job in stopping}
-        clock.latest_begin = latest  # type: ignore[attr-defined]
+        clock.noted = {**clock.noted, self: latest}
         return any(
             not began or (min(began.values()) + 1) * self.stop_seconds > self.within for began in latest.values()
         )
@@ -346,7 +346,7 @@ class NotBroken(_Watch):
         self.named = watch.named
 
     def memory(self, clock: Clock) -> Hashable:
-        return (self.watch.memory(clock), getattr(clock, "was_broken", False))
+        return (self.watch.memory(clock), self in clock.noted)
 
     def moved(self, clock: Clock, move: Move) -> bool:
         return self._note(clock, self.watch.moved(clock, move))
@@ -354,14 +354,13 @@ class NotBroken(_Watch):
     def settled(self, clock: Clock, since: int, instant: float | None) -> bool:
         return self._note(clock, self.watch.settled(clock, since, instant))
 
-    @staticmethod
-    def _note(clock: Clock, broken: bool) -> bool:
+    def _note(self, clock: Clock, broken: bool) -> bool:
         if broken:
-            clock.was_broken = True  # type: ignore[attr-defined]
+            clock.noted = {**clock.noted, self: True}
         return False
 
     def ended(self, clock: Clock) -> bool:
-        return not getattr(clock, "was_broken", False) and not self.watch.ended(clock)
+        return self not in clock.noted and not self.watch.ended(clock)
 
 
 def watch_for(wanted: AnyExpectation, workload: Workload) -> Watch:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
+from inspect import isgetsetdescriptor, ismemberdescriptor
 from typing import TypeVar, cast
 
 Thing = TypeVar("Thing")
@@ -14,13 +15,15 @@ def copier(of: type[Thing], changing: Collection[str], nested: Collection[str] =
     It is compiled, as ``dataclasses`` does with what it makes: a loop over the names takes five times as long.
 
     Args:
-        of: the class; the first of its slots is ``__dict__``.
+        of: the class, with a ``__new__`` of its own and no properties: as mypyc compiles it, neither a plain
+            ``__new__`` nor what tells the two apart is there.
         changing: attributes that are copied.
         nested: attributes that are lists of what is copied.
     """
-    slots: Sequence[str] = of.__dict__["__slots__"]
-    lines = ["def copy(thing):", "    twin = new(of)", "    if thing.__dict__: twin.__dict__.update(thing.__dict__)"]
-    for name in slots[1:]:
+    members = vars(of).items()
+    slots = [name for name, member in members if ismemberdescriptor(member) or isgetsetdescriptor(member)]
+    lines = ["def copy(thing):", "    twin = new(of)"]
+    for name in slots:
         value = f"thing.{name}"
         if name in changing:
             value += ".copy()"

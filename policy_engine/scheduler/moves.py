@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, Self
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.copying import copier
+from policy_engine.scheduler.endless import TooManyMovesError as TooManyMovesError  # importable from here too
 from policy_engine.scheduler.log import Why
 from policy_engine.scheduler.state import ANY, INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
@@ -69,30 +70,6 @@ class Rule:
         return () if chosen is None else (chosen,)
 
 
-class TooManyMovesError(RuntimeError):
-    """By the documented rules jobs stop each other over and over, at one instant or for ever.
-
-    No mistake in the input, and none that the engine could mend: the documentation does not say how it ends.
-    """
-
-    def __init__(self, at: float, moves: int, jobs: Sequence[str] = (), since: float | None = None) -> None:
-        """``jobs``: those that stop each other; ``since``: when that began, where it goes on over time. Seconds."""
-        super().__init__(at, moves, jobs, since)
-        self.at = at
-        self.moves = moves
-        self.jobs = tuple(jobs)
-        self.since = at if since is None else since
-
-    def __str__(self) -> str:
-        who = f"{', '.join(self.jobs[:-1])} and {self.jobs[-1]}" if len(self.jobs) > 1 else "".join(self.jobs)
-        when = f"at {self.at:g} s" if self.since == self.at else f"from {self.since:g} s to {self.at:g} s"
-        return (
-            f"{when}: {who or 'jobs'} stop each other over and over ({self.moves} moves); AWS's documented rules do not"
-            " say how this ends, which is no mistake in the input: for an answer change a priority, a size or a limit,"
-            " or answer an open choice otherwise"
-        )
-
-
 def ends_inside(state: State, job: int, victims: Sequence[int]) -> bool:
     """Is the job's share inside its limit when these of its own jobs are stopped for the job?"""
     for cell, _, count in state.demand[job]:
@@ -123,7 +100,6 @@ class Pass:
     """The moves of one state, for one driver."""
 
     __slots__ = (
-        "__dict__",
         "blocked_owners_keep",
         "chooser",
         "driver",
@@ -138,6 +114,10 @@ class Pass:
         "state",
         "unasked",
     )
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Nothing set yet, as a copy begins; mypyc's own calls ``__init__``."""
+        return super().__new__(cls)
 
     def __init__(self, state: State, driver: Driver, chooser: Chooser | None = None) -> None:
         self.state = state
@@ -314,10 +294,11 @@ class Pass:
                 for victims in self._sets(look.job, Kind.CROSS):
                     yield Move(look.job, victims)
                 if self.either_kind and self._may_preempt_own(look):
-                    own = self._sets(look.job, Kind.OWN)
-                    inside = (victims for victims in own if ends_inside(self.state, look.job, victims))
-                    yield from (Move(look.job, victims) for victims in inside)
-                    yield from (Move(look.job, victims) for victims in self._sets(look.job, Kind.MIXED))
+                    for victims in self._sets(look.job, Kind.OWN):
+                        if ends_inside(self.state, look.job, victims):
+                            yield Move(look.job, victims)
+                    for victims in self._sets(look.job, Kind.MIXED):
+                        yield Move(look.job, victims)
 
         return self._offers(looks, moves)
 

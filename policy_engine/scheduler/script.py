@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from policy_engine.scheduler.jobs import Job
 from policy_engine.scheduler.log import Kind, Row
-from policy_engine.scheduler.moves import Chooser, Move, stops_own_and_ends_inside
+from policy_engine.scheduler.moves import Move, stops_own_and_ends_inside
 from policy_engine.scheduler.state import STARTS, Phase, State
 from policy_engine.scheduler.victims import Kind as Victims
 from policy_engine.scheduler.victims import Search
@@ -43,7 +43,7 @@ def decisions_of(rows: Sequence[Row], jobs: Sequence[Job]) -> list[Decision]:
     return found
 
 
-class Script(Chooser):
+class Script:
     """Makes the moves of a script, and the rule's where the script is silent."""
 
     def __init__(self, decisions: Iterable[Decision], jobs: Sequence[Job]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.policy import State as Switch
@@ -78,8 +78,7 @@ class Claim:
 
     def copy(self) -> Claim:
         """The same claim, in another state."""
-        twin = Claim.__new__(Claim)
-        twin.job = self.job
+        twin = Claim(self.job, (), ())
         twin.outstanding = set(self.outstanding)
         twin.occupied = dict(self.occupied)
         return twin
@@ -100,7 +99,6 @@ class State:
     """Everything the next pass depends on. Jobs are added as they become known."""
 
     __slots__ = (
-        "__dict__",
         "after",
         "after_total",
         "all_unsettle",
@@ -157,6 +155,10 @@ class State:
         "waiting",
         "woken",
     )
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Nothing set yet, as a copy begins; mypyc's own calls ``__init__``."""
+        return super().__new__(cls)
 
     def __init__(self, policy: Policy, choices: Choices, later_units: Iterable[str] = ()) -> None:
         """``later_units``: instance types that only an update or a job names."""
@@ -401,7 +403,7 @@ class State:
         line = self.line[share]
         insort(line, key)
         self.waiting.add(share)
-        if self.all_unsettle or line[-1] is key:
+        if self.all_unsettle or line[-1] == key:
             self.unsettled.add(share)
 
     def requeue(self, job: int, at: float, *, preempted: bool) -> None:
@@ -423,7 +425,7 @@ class State:
         line = self.line[share]
         key = self.line_key[job]
         self.phase[job] = Phase.NEW
-        if line[-1] is key:
+        if line[-1] == key:
             line.pop()
         else:
             del line[bisect_left(line, key)]
@@ -479,7 +481,7 @@ class State:
         phase = self.phase[job]
         if phase is WAITING:
             line = self.line[share]
-            if line[-1] is self.line_key[job]:
+            if line[-1] == self.line_key[job]:
                 line.pop()
                 self.line_key[job] = _NO_KEY
                 if not line:
