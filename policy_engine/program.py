@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import click
@@ -67,10 +67,10 @@ def complain(line: str) -> None:
     click.echo(line, err=True)
 
 
-def put_out(text: str) -> None:
-    """Write a result to standard output. A reader who stops reading does not change the verdict."""
+def put_out(text: str | Iterable[str]) -> None:
+    """Write a result, or its parts, to standard output. A reader who stops reading does not change the verdict."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.writelines((text,) if isinstance(text, str) else text)
         sys.stdout.flush()
     except OSError as error:
         # Python flushes once more when it exits, and would complain about the same again.

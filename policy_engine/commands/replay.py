@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from policy_engine.collector import paused
 from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
     ANONYMISE,
@@ -91,6 +92,9 @@ def replay(
     from policy_engine.report.replay_rows import write_events, write_rows
     from policy_engine.sources import load
 
+    if not asked.shake:
+        # what one replay makes stays to the end; of many, the circles of those before are to be found
+        click.get_current_context().with_resource(paused())
     source = load(policy, parameters=parameters)
     ready = source.queue(queue).policy()
     jobs = history_of(history, asked)

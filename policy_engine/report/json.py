@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from policy_engine.envelope import SCHEMA, basis, choices, head
 
-__all__ = ["SCHEMA", "Data", "Rows", "basis", "choices", "head", "text"]
+__all__ = ["SCHEMA", "Data", "Rows", "basis", "choices", "head", "parts", "text"]
 
 Data = dict[str, Any]
 
@@ -18,7 +19,7 @@ Data = dict[str, Any]
 class Rows:
     """A list, each item of it as JSON already: of a hundred thousand, where a dictionary each would be too much."""
 
-    texts: Sequence[str]
+    texts: Iterable[str]
 
 
 def text(data: Data) -> str:
@@ -26,11 +27,16 @@ def text(data: Data) -> str:
 
     What is not ASCII is escaped, so that nothing hides in it.
     """
-    return "".join((*_written(_plain(data), ""), "\n"))
+    return "".join(parts(data))
+
+
+def parts(data: Data) -> Iterator[str]:
+    """The same in parts, for who need not have all of a long one at once."""
+    yield from _written(_plain(data), "")
+    yield "\n"
 
 
 def _written(value: Any, indent: str) -> Iterator[str]:
-    """The parts of the text; a long one is put together only once."""
     inner = f"{indent}  "
     if isinstance(value, dict) and value and len(indent) <= _DEEPEST:
         joint = "{\n"
@@ -39,17 +45,26 @@ def _written(value: Any, indent: str) -> Iterator[str]:
             yield from _written(item, inner)
             joint = _JOINT
         yield f"\n{indent}}}"
-    elif isinstance(value, Rows) and value.texts:
-        yield f"[\n{inner}"
-        yield f"{_JOINT}{inner}".join(value.texts)
-        yield f"\n{indent}]"
+    elif isinstance(value, Rows):
+        yield from _rows(value.texts, indent, inner)
     elif isinstance(value, list) and value and len(indent) <= _DEEPEST:
-        yield from _written(Rows([json.dumps(item) for item in value]), indent)
+        yield from _rows(map(json.dumps, value), indent, inner)
     else:
-        yield json.dumps([] if isinstance(value, Rows) else value)
+        yield json.dumps(value)
+
+
+def _rows(texts: Iterable[str], indent: str, inner: str) -> Iterator[str]:
+    rest, joint = iter(texts), f"{_JOINT}{inner}"
+    begin = f"[\n{inner}"
+    while some := list(islice(rest, _AT_ONCE)):
+        yield begin + joint.join(some)
+        begin = joint
+    yield "[]" if begin != joint else f"\n{indent}]"
 
 
 _JOINT: Final = ",\n"
+_AT_ONCE: Final = 1000
+"""Rows that are put together before they are written."""
 _DEEPEST: Final = 4
 """Characters of indentation; what is deeper stands on one line."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from policy_engine.report.result import Report
-from policy_engine.report.writing import write_report
+from policy_engine.report.writing import Text, write_report
 
 # Formats are imported where they are asked for: most runs ask for one of six.
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ def text(report: Report, console: Console) -> str:
     return render(report.summary(), console)
 
 
-def json(report: Report) -> str:
+def json(report: Report) -> Iterator[str]:
     """For scripts."""
-    from policy_engine.report.json import text
+    from policy_engine.report.json import parts
 
-    return text(report.data())
+    return parts(report.data())
 
 
 def markdown(report: Report) -> str:
@@ -56,7 +56,7 @@ def sarif(report: Report) -> str:
     return render(report.findings(), report.head())
 
 
-FILES: Final[Mapping[str, Callable[[Report], str]]] = {
+FILES: Final[Mapping[str, Callable[[Report], Text]]] = {
     "json": json,
     "markdown": markdown,
     "html": html,
@@ -72,6 +72,6 @@ def write_files(report: Report, files: Mapping[str, Path]) -> None:
         write_report(path, FILES[kind](report))
 
 
-def shown(report: Report, form: str, console: Callable[[], Console]) -> str:
+def shown(report: Report, form: str, console: Callable[[], Console]) -> Text:
     """What goes to standard output: ``text``, ``json`` or ``markdown``."""
     return text(report, console()) if form == "text" else FILES[form](report)

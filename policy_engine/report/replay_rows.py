@@ -9,7 +9,6 @@ from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Final
 
-from policy_engine.collector import paused
 from policy_engine.outcome.history import state_after
 from policy_engine.outcome.lives import Lives, Placement, submitted_at
 from policy_engine.replaying.baselines import AS_IT_IS
@@ -38,35 +37,31 @@ def number(value: float | None) -> str:
     return str(int(rounded)) if rounded.is_integer() else repr(rounded)
 
 
-_ONCE: Final = (
-    '{"name": %s, "share": %s, "state": "SUCCEEDED", "reason": null, "submitted": @, "first_started": @,'
-    ' "finished": @, "wait_seconds": @, "requeued_seconds": 0, "attempts": [{"scheduled": @, "stopped": @,'
-    ' "ended_by": "finished", "by": null, "lost_seconds": 0}], "preemptions": 0, "lost_instance_seconds": 0}'
-)
-"""A job that ran once and finished, as most do; the same as ``_job_text`` makes of it. ``@`` are numbers."""
-_ONCE_WHOLE: Final = _ONCE.replace("@", "%d")
-_ONCE_EXACT: Final = _ONCE.replace("@", "%s")
-
-
-def job_texts(run: Run, lives: Lives) -> list[str]:
+def job_texts(run: Run, lives: Lives) -> Iterator[str]:
     """Every job as the JSON of a result has it, in the order of the jobs."""
-    with paused():
-        return list(_job_texts(run, lives))
-
-
-def _job_texts(run: Run, lives: Lives) -> Iterator[str]:
     name_of, share_of = encode_basestring_ascii, cache(encode_basestring_ascii)
     finished, cuts = Kind.FINISHED, lives.cuts
     for place, (job, first, last) in enumerate(zip(run.workload.jobs, lives.first, lives.last, strict=True)):
         if last is None or first is None or last[1] is not finished or place in cuts or job.started is not None:
             yield _job_text(run, lives, place)
             continue
+        name, share = name_of(job.name), share_of(job.share)
         submit, end = job.submit, last[0]
-        times = submit, first, end, first - submit, first, end
-        if submit % 1 or first % 1 or end % 1:
-            yield _ONCE_EXACT % (name_of(job.name), share_of(job.share), *map(number, times))
+        begin, begun, done = int(submit), int(first), int(end)
+        if begin == submit and begun == first and done == end:
+            yield _text_of_once(name, share, begin, begun, done, begun - begin)
         else:
-            yield _ONCE_WHOLE % (name_of(job.name), share_of(job.share), *times)
+            yield _text_of_once(name, share, *map(number, (submit, first, end, first - submit)))
+
+
+def _text_of_once(name: str, share: str, submitted: object, start: object, stop: object, wait: object) -> str:
+    """A job that ran once and finished, as most do: the same as ``_job_text`` makes of it, in a tenth of the time."""
+    return (
+        f'{{"name": {name}, "share": {share}, "state": "SUCCEEDED", "reason": null, "submitted": {submitted},'
+        f' "first_started": {start}, "finished": {stop}, "wait_seconds": {wait}, "requeued_seconds": 0,'
+        f' "attempts": [{{"scheduled": {start}, "stopped": {stop}, "ended_by": "finished", "by": null,'
+        ' "lost_seconds": 0}], "preemptions": 0, "lost_instance_seconds": 0}'
+    )
 
 
 def _job_text(run: Run, lives: Lives, place: int) -> str:

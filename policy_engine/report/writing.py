@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from policy_engine.errors import InputError
 
+Text = str | Iterable[str]
+"""A text, or its parts, of which a long one is not held at once."""
 
-def write_report(path: Path, text: str) -> None:
+
+def write_report(path: Path, text: Text) -> None:
     """Write the text to the path in UTF-8; missing folders above it are made.
 
     It is written beside the path first and then moved there, so that a full disk or an interrupt
@@ -22,7 +26,7 @@ def write_report(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             # /dev/stdout or a named pipe: nothing that a file could take the place of
-            path.write_text(text, encoding="utf-8")
+            _write(path, text)
         else:
             _replace(path.resolve(), text)
     except OSError as error:
@@ -30,12 +34,17 @@ def write_report(path: Path, text: str) -> None:
         raise InputError(f"the report cannot be written: {reason}", file=str(path)) from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: Text) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        _write(beside, text)
         if path.exists():
             shutil.copymode(path, beside)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: Text) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines((text,) if isinstance(text, str) else text)

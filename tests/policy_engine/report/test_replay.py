@@ -332,4 +332,4 @@ def test_a_checkpoint_and_a_failure_change_what_is_told(source: Source) -> None:
         "checkpoint_seconds": 60,
     }
     assert found["rests_on"]["checkpoint_every"] == 60
-    assert json.loads(found["jobs"].texts[4])["state"] == "FAILED"
+    assert json.loads(list(found["jobs"].texts)[4])["state"] == "FAILED"
