@@ -21,7 +21,8 @@ from statistics import median
 from subprocess import PIPE, Popen
 from time import perf_counter, process_time
 
-from policy_engine.exploration.space import Bounds, Explored, Space
+from policy_engine.exploration.explored import Bounds, Explored
+from policy_engine.exploration.space import Space
 from policy_engine.proving.watches import watch_for
 from policy_engine.scheduler.choices import Choices
 from policy_engine.sources import load_policy

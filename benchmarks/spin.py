@@ -30,7 +30,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
-from policy_engine.exploration.space import Bounds, Space
+from policy_engine.exploration.explored import Bounds
+from policy_engine.exploration.space import Space
 from policy_engine.policy import Policy, SharingStrategy
 from policy_engine.proving.watches import watch_for
 from policy_engine.scheduler import bounds

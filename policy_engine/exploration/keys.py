@@ -7,7 +7,7 @@ with and without.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from math import inf
 from typing import Any, Final, TypeAlias
 
@@ -66,6 +66,14 @@ class Keys:
         ]
         self.phases_suffice = self._phases_suffice(clock)
         """With no stop under way, a state is the phases of its jobs, each share's in the order of their places."""
+        self.jobs_suffice = (
+            self.phases_suffice
+            and self.keeps_place
+            and not clock.updates
+            and not come_at_any_time
+            and _is_instant(clock)
+        )
+        """A state is which of its jobs wait and which run."""
         self.each_by_itself = not symmetry and not come_at_any_time and self.keeps_place
         self.codes, self.order = self._codes(clock)
         self.in_line = [job for jobs in self.order for job in jobs]
@@ -154,17 +162,22 @@ class Keys:
             return tuple(found)
         if not self.keeps_place:
             shares = [self._in_new_places(clock, number) for number in range(len(self.order))]
-            self._interchange(shares)
+            self.interchange(shares)
             return tuple(shares)
         order = self.order
         if self.come_at_any_time:
             order = [sorted(jobs, key=lambda job: self._place(clock.state, job)) for jobs in order]
-        shares = [
-            tuple(self._in_one_order([codes[job] + phase[job] for job in jobs if _NEW < phase[job] < _ENDED]))
-            for jobs in order
-        ]
-        self._interchange(shares)
+        shares = [self._of_phases(jobs, phase) for jobs in order]
+        self.interchange(shares)
         return tuple(shares)
+
+    def share_of_phases(self, share: int, phase: Sequence[int]) -> tuple[int, ...]:
+        """The part of the key that is of one share, where ``jobs_suffice``."""
+        return self._of_phases(self.order[share], phase)
+
+    def _of_phases(self, jobs: Sequence[int], phase: Sequence[int]) -> tuple[int, ...]:
+        codes = self.codes
+        return tuple(self._in_one_order([codes[job] + phase[job] for job in jobs if _NEW < phase[job] < _ENDED]))
 
     def _in_new_places(self, clock: Clock, share: int) -> tuple[int, ...]:
         """Those that wait as they stand in line, and those that run, whose old places do not matter any more."""
@@ -237,7 +250,7 @@ class Keys:
             )
             by_share[state.share_of[job]].append((order, entry))
         shares = [self._share_key(entries) for entries in by_share]
-        self._interchange(shares)
+        self.interchange(shares)
         return (
             len(clock.arrivals),
             len(clock.updates),
@@ -276,7 +289,7 @@ class Keys:
                 start = end
         return tuple(found)
 
-    def _interchange(self, shares: list[Any]) -> None:
+    def interchange(self, shares: list[Any]) -> None:
         """Put shares that are alike in one order."""
         for alike in self.alike_shares:
             ordered = sorted(shares[number] for number in alike)
@@ -305,3 +318,9 @@ class Keys:
 def _alike(one: Entry, other: Entry) -> bool:
     """Are two jobs of one kind and one priority?"""
     return (one[0] // _PHASES, one[1]) == (other[0] // _PHASES, other[1])
+
+
+def _is_instant(clock: Clock) -> bool:
+    """Do stops and starts take no time?"""
+    timing = clock.timing
+    return timing.stop_seconds == timing.start_seconds == timing.restart_seconds == 0

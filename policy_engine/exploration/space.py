@@ -4,126 +4,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement, groupby
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from itertools import combinations_with_replacement
 from math import inf
 from time import monotonic
-from typing import Final
 
 from policy_engine.collector import paused
+from policy_engine.exploration.collecting import Collector, independent
+from policy_engine.exploration.explored import Bounds, Explored, circle
 from policy_engine.exploration.keys import Keys
-from policy_engine.exploration.sets import OutOfTimeError, minimal_sets
+from policy_engine.exploration.sets import OutOfTimeError
+from policy_engine.exploration.times import LATER, between
+from policy_engine.exploration.untimed import BrokenError, InexactError, Untimed
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Workload
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import Move, ends_inside, stops_own_and_ends_inside
-from policy_engine.scheduler.state import Phase, State
-from policy_engine.scheduler.victims import Kind as Victims
-from policy_engine.scheduler.victims import Search
+from policy_engine.scheduler.moves import Move
+from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
 
 PER_DECISION = frozenset({"share_order", "idle_assignment", "victims", "reclaim_or_in_share"})
 """Choices that may fall differently each time; the others are answered once for a run."""
-
-
-class Collector:
-    """Collects every move that the open choices allow at a step of the pass."""
-
-    def __init__(self, open_choices: frozenset[str]) -> None:
-        self.open = open_choices
-        self.found: list[Move] = []
-        self.groups: Callable[[State], Sequence[int] | None] = lambda _: None
-        """Tells which jobs are interchangeable."""
-        self.until = inf
-        """The time (``time.monotonic``) at which to stop; then OutOfTimeError is raised."""
-        self.passed_over: list[Move] = []
-        """Moves of steps before this one that another answer would not have made."""
-        self.left_beyond: set[int] = set()
-        """Jobs for which there are victims of their own share that leave it beyond its limit."""
-        self.state: State | None = None
-
-    def move(self, moves: Iterator[Move], order: str) -> Move | None:
-        """The first; all that are allowed are in ``found``.
-
-        None although there are some where a later step may be reached all the same: a head stops jobs of its own share
-        in step 2 only if those that were chosen leave it inside its limit, and others might not.
-        """
-        offered: list[Move] = []
-        may_pass = order != ""
-        for job, of_job in groupby(moves, key=lambda move: move.job):
-            if order == "":
-                offered.append(next(of_job))
-                break
-            some = list(of_job)
-            offered += some
-            may_pass = may_pass and self._may_pass(job, some)
-            if not may_pass and order not in self.open:
-                break
-        if not offered:
-            return None
-        if may_pass:
-            self.passed_over += offered
-            return None
-        self.found = [*self.passed_over, *offered]
-        self.passed_over = []
-        return offered[0]
-
-    def _may_pass(self, job: int, moves: Sequence[Move]) -> bool:
-        """Are these moves of step 2, and might others have been chosen that are not?"""
-        state = self.state
-        if state is None or job not in self.left_beyond:
-            return False
-        return all(stops_own_and_ends_inside(state, move) for move in moves)
-
-    def sets(self, search: Search) -> Iterable[Sequence[int]]:
-        """Every minimal legal set, where victims are open."""
-        if "victims" in self.open:
-            return self._minimal_sets(search)
-        chosen = search.chosen()
-        return () if chosen is None else (chosen,)
-
-    def _minimal_sets(self, search: Search) -> Iterator[Sequence[int]]:
-        self.state = search.state
-        self.left_beyond.discard(search.job)
-        for victims in minimal_sets(search, self.groups(search.state), self.until):
-            if search.kind is Victims.OWN and not ends_inside(search.state, search.job, victims):
-                self.left_beyond.add(search.job)
-            yield victims
-
-
-@dataclass(slots=True)
-class Bounds:
-    """How far to go; what is reached is told in ``reached``."""
-
-    max_states: int = 1_000_000
-    max_seconds: float = inf
-    until: float = inf
-    """The time (``time.monotonic``) at which to stop."""
-    spent: int = 0
-    """States looked at before."""
-
-
-@dataclass(slots=True)
-class Explored:
-    """What an exploration came to."""
-
-    states: int = 0
-    transitions: int = 0
-    depth: int = 0
-    """Longest way from the start, in instants."""
-    unsettled: str | None = None
-    """Why not every schedule was followed to its end: the bound that was reached, or jobs that stop each other."""
-    is_endless: bool = False
-    """Is it jobs that stop each other?"""
-    broken: Clock | None = None
-    """Where the expectation was first found broken; its log is the way there."""
-    over: bool = False
-    """It is broken because nothing more is to come there."""
-    has_all_times: bool = True
-    """Would no other times at which jobs may end give another order of events?"""
 
 
 class Space:
@@ -187,6 +91,8 @@ class Space:
         """Who stops each other without end on some schedule."""
         self.has_all_times = True
         """Has no time begun to run when a job ended that might have ended at another time?"""
+        self.untimed = self.keys.jobs_suffice and watch.by_moves and arrivals is None and not late
+        """Is a state which jobs wait and which run, and what breaks it a move?"""
 
     def explore(self, bounds: Bounds) -> Explored:
         """Breadth first, so that what is found broken is found on a shortest way."""
@@ -194,11 +100,25 @@ class Space:
         self.chooser.until = bounds.until
         try:
             with paused():
+                if self.untimed and self._explore_untimed(bounds, result):
+                    return result
                 self._explore(bounds, result)
         except OutOfTimeError:
             result.unsettled = f"--max-seconds {bounds.max_seconds:g} was reached"
         result.has_all_times = self.has_all_times
         return result
+
+    def _explore_untimed(self, bounds: Bounds, result: Explored) -> bool:
+        """False where clocks are needed to tell what is broken: then nothing is explored yet."""
+        space = Untimed(self.start, self.chooser, self.keys, self.watch, self.until, partial_order=self.partial_order)
+        try:
+            space.explore(bounds, result)
+        except BrokenError as error:
+            result.broken = error.clock
+        except InexactError:
+            result.states = result.transitions = result.depth = 0
+            return False
+        return True
 
     def _explore(self, bounds: Bounds, result: Explored) -> None:
         frontier = deque([(self.start, 0)])
@@ -238,7 +158,7 @@ class Space:
         at = clock.next_instant()
         if self.checkpoints:
             at = min(at, next((time for time in self.checkpoints if time > clock.at), inf))
-        return at if at < _LATER else inf
+        return at if at < LATER else inf
 
     def _may_be_over(self, clock: Clock) -> bool:
         """Is nothing to come but ends that may be long in coming?"""
@@ -264,13 +184,13 @@ class Space:
         following = min(due, self.until)
         found: list[tuple[float, int | None, tuple[int, ...]]] = []
         for job, earliest in self._may_end(clock):
-            soon = _between(clock.at, following, earliest)
+            soon = between(clock.at, following, earliest)
             late = following - 1 if self.late and soon is not None and soon + 1 < following < inf else None
             times = [at for at in (soon, late) if at is not None]
             found += [(at, job, ()) for at in times if not self._was_met(clock, job, at)]
         if due <= self.until and due < inf:
             found.append((due, None, ()))
-        soon = _between(clock.at, following, 0.0) if self.arrivals is not None else None
+        soon = between(clock.at, following, 0.0) if self.arrivals is not None else None
         if soon is not None:
             found += [(soon, None, jobs) for jobs in self._may_come(clock)]
         return found
@@ -357,7 +277,7 @@ class Space:
             now, preempted = stack.pop()
             while now.passes.look_for_moves():
                 moves = self.chooser.found
-                if len(moves) > 1 and self.partial_order and _independent(now.state, moves):
+                if len(moves) > 1 and self.partial_order and independent(now.state, moves):
                     moves = moves[:1]
                 for move in moves[1:]:
                     other = now.copy()
@@ -391,12 +311,7 @@ class Space:
         if key not in before:
             return (*before, key)
         stops = [(row[2], row[3]) for row in clock.rows[since:] if row[1] is Kind.PREEMPTED]
-        both = sorted({victim for victim, _ in stops} & {claimant for _, claimant in stops})
-        names = [clock.jobs[job].name for job in both]
-        self.endless = (
-            f"{', '.join(names[:-1])} and {names[-1]} can stop each other over and over at one instant"
-            f" ({clock.at:g} s), and AWS's documented rules do not say how that ends"
-        )
+        self.endless = circle(stops, clock.jobs, clock.at)
         _let_go(clock)
         return None
 
@@ -424,44 +339,9 @@ def with_arrivals(workload: Workload, broken: Clock) -> Workload:
     return replace(workload, jobs=tuple(jobs))
 
 
-_LATER: Final = 1e11
-"""Seconds; what is due later is never."""
-
-
 def without_times(workload: Workload) -> Workload:
     """The workload with every duration open, starts that take no time, and stops that take for ever unless ended."""
     jobs = tuple(replace(job, duration=None, shortest=None, timeout=None) for job in workload.jobs)
-    stop_seconds = 10 * _LATER if workload.timing.stop_seconds > 0 else 0.0
+    stop_seconds = 10 * LATER if workload.timing.stop_seconds > 0 else 0.0
     timing = replace(workload.timing, stop_seconds=stop_seconds, start_seconds=0.0, restart_seconds=0.0)
     return replace(workload, jobs=jobs, timing=timing)
-
-
-def _between(now: float, following: float, earliest: float) -> float | None:
-    """A time after ``now`` and before ``following``, if possible a whole second; None where it would be too early."""
-    at = max(now + 1, earliest)
-    if at < following:
-        return at
-    at = max((now + following) / 2, earliest)
-    return at if now < at < following else None
-
-
-def _independent(state: State, moves: Sequence[Move]) -> bool:
-    """Are these starts of heads inside their own limits, each possible whatever the others do?
-
-    So it is where the room suffices for all idle capacity of all shares: nothing of it is lent or held.
-    """
-    if state.claims or any(move.victims for move in moves):
-        return False
-    for move in moves:
-        for cell, unit, count in state.demand[move.job]:
-            if state.now[cell] + count > state.limit[cell]:
-                return False
-            idle = sum(
-                max(0, state.limit[other] - state.now[other])
-                for cells in state.cells_of
-                for other, of_unit in cells
-                if of_unit == unit
-            )
-            if idle > state.pool[unit] - state.now_total[unit]:
-                return False
-    return True

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from policy_engine.scheduler.log import Kind
 from policy_engine.scheduler.moves import Move
+from policy_engine.scheduler.state import State
 from policy_engine.simulation import Clock
 
 
@@ -21,9 +22,18 @@ class Watch(Protocol):
     """Instants, in seconds, at which it has to look."""
     named: frozenset[str]
     """Jobs that it tells apart from others of their kind."""
+    by_moves: bool
+    """It has nothing to remember and no checkpoints, and while stops take no time only a move that ``touches`` it may
+    break it."""
+
+    at_rest: bool
+    """It is broken, if at all, where no move is left, not by the move alone."""
 
     def memory(self, clock: Clock) -> Hashable:
         """What of the past its answer still depends on."""
+
+    def touches(self, state: State, move: Move) -> bool:
+        """Might the move break it that led to the state? Asked only ``by_moves``; it depends on these two alone."""
 
     def moved(self, clock: Clock, move: Move) -> bool:
         """Has the move just made broken it?"""

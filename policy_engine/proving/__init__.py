@@ -14,8 +14,9 @@ from time import monotonic
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, again
+from policy_engine.exploration.explored import Bounds
 from policy_engine.exploration.relevance import matters
-from policy_engine.exploration.space import Bounds, Space
+from policy_engine.exploration.space import Space
 from policy_engine.policy import Policy
 from policy_engine.proving.hinges import Hinges, Search
 from policy_engine.proving.question import ALL, Numbers, Question, UnsettledError

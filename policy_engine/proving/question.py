@@ -12,15 +12,9 @@ from policy_engine.errors import InputError
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, replayed
+from policy_engine.exploration.explored import Bounds, Explored
 from policy_engine.exploration.relevance import answers, matters
-from policy_engine.exploration.space import (
-    PER_DECISION,
-    Bounds,
-    Explored,
-    Space,
-    with_arrivals,
-    without_times,
-)
+from policy_engine.exploration.space import PER_DECISION, Space, with_arrivals, without_times
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.proving.watches import NotBroken, OwnersAtAnyTime, watch_for

@@ -10,7 +10,7 @@ from typing import Final
 from policy_engine.expectations import judge_one
 from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.counterexample import Counterexample, NotReplayedError, rerun
-from policy_engine.exploration.space import Bounds
+from policy_engine.exploration.explored import Bounds
 from policy_engine.proving.question import ALL, Question, UnsettledError, with_answers
 from policy_engine.scheduler.choices import Choices
 from policy_engine.scheduler.jobs import Job, Workload

@@ -16,9 +16,9 @@ from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.watch import Watch, preemptions
 from policy_engine.outcome import share_outcomes
 from policy_engine.scheduler.jobs import Workload
-from policy_engine.scheduler.log import Kind
+from policy_engine.scheduler.log import Kind, Why
 from policy_engine.scheduler.moves import Move
-from policy_engine.scheduler.state import Phase
+from policy_engine.scheduler.state import Phase, State
 from policy_engine.simulation import Clock, Run
 from policy_engine.workload.expected import (
     AlwaysExpectation,
@@ -38,9 +38,14 @@ class _Watch:
         self.workload = workload
         self.checkpoints: Sequence[float] = ()
         self.named: frozenset[str] = frozenset()
+        self.by_moves = False
+        self.at_rest = True
 
     def memory(self, clock: Clock) -> Hashable:  # noqa: ARG002
         return None
+
+    def touches(self, state: State, move: Move) -> bool:  # noqa: ARG002
+        return False
 
     def moved(self, clock: Clock, move: Move) -> bool:  # noqa: ARG002
         return False
@@ -140,17 +145,23 @@ class Stops(_Watch):
 
     def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
         super().__init__(wanted, workload)
+        self.by_moves = isinstance(wanted, NeverExpectation)
         if isinstance(wanted, JobExpectation):
             self.named = frozenset({wanted.job, *([wanted.by] if wanted.by else [])})
 
-    def _counts(self, clock: Clock, victim: int, by: int, why: str) -> bool:
+    def touches(self, state: State, move: Move) -> bool:
+        own = state.share_of[move.job]
+        whys = [(victim, Why.IN_SHARE if state.share_of[victim] == own else Why.CROSS_SHARE) for victim in move.victims]
+        return any(self._counts(state, victim, move.job, why) for victim, why in whys)
+
+    def _counts(self, state: State, victim: int, by: int, why: str) -> bool:
         wanted, jobs = self.wanted, self.workload.jobs
         if isinstance(wanted, NeverExpectation):
             never = wanted.never
             return (
                 never.preempted in (why, "any")
                 and never.share in (None, jobs[victim].share)
-                and (never.priority_at_least is None or clock.state.priority[victim] >= never.priority_at_least)
+                and (never.priority_at_least is None or state.priority[victim] >= never.priority_at_least)
             )
         if isinstance(wanted, JobExpectation):
             return (
@@ -175,7 +186,7 @@ class Stops(_Watch):
         if isinstance(self.wanted, ShareExpectation):
             return self._share_counts(clock)
         return sum(
-            stopped is not False and self._counts(clock, victim, by, why)
+            stopped is not False and self._counts(clock.state, victim, by, why)
             for victim, by, why, stopped in preemptions(clock)
         )
 
@@ -184,7 +195,7 @@ class Stops(_Watch):
             return False
         if not any(row[1] is Kind.STOPPED for row in clock.rows[since:]):
             return False
-        return any(stopped and self._counts(clock, v, by, why) for v, by, why, stopped in preemptions(clock))
+        return any(stopped and self._counts(clock.state, v, by, why) for v, by, why, stopped in preemptions(clock))
 
     def ended(self, clock: Clock) -> bool:
         return self._fails(clock, over=True)
@@ -193,23 +204,33 @@ class Stops(_Watch):
 class Starts(_Watch):
     """Properties of each start: ``within_bounds`` and ``reserve_never_lent``."""
 
-    def moved(self, clock: Clock, move: Move) -> bool:
-        state = clock.state
+    def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
+        self.by_moves, self.at_rest = True, False
+
+    def touches(self, state: State, move: Move) -> bool:
         if state.phase[move.job] is not Phase.RUNNING:
             return False
         state.freshen()
         for cell, unit, _ in state.demand[move.job]:
             if state.now[cell] > state.bound[cell] or state.now_total[unit] > state.capacity[unit]:
-                return self._fails(clock)
+                return True
             if state.now[cell] > state.limit[cell]:
                 left = state.borrow_pool[unit] - state.now_total[unit]
                 if left < state.kept_now_total[unit] - state.kept_now[cell] - state.overcommitted[unit]:
-                    return self._fails(clock)
+                    return True
         return False
+
+    def moved(self, clock: Clock, move: Move) -> bool:
+        return self.touches(clock.state, move) and self._fails(clock)
 
 
 class Futile(_Watch):
     """``no_futile_preemption``: a claimant whose victims have stopped is not left waiting for ever."""
+
+    def __init__(self, wanted: AnyExpectation, workload: Workload) -> None:
+        super().__init__(wanted, workload)
+        self.by_moves = True
 
     def ended(self, clock: Clock) -> bool:
         return any(not claim.outstanding for claim in clock.state.claims) and self._fails(clock, over=True)
@@ -323,6 +344,11 @@ class Several(_Watch):
         self.watches = watches
         self.checkpoints = sorted({at for watch in watches for at in watch.checkpoints})
         self.named = frozenset(name for watch in watches for name in watch.named)
+        self.by_moves = all(watch.by_moves for watch in watches)
+        self.at_rest = all(watch.at_rest for watch in watches)
+
+    def touches(self, state: State, move: Move) -> bool:
+        return any(watch.touches(state, move) for watch in self.watches)
 
     def memory(self, clock: Clock) -> Hashable:
         return tuple(watch.memory(clock) for watch in self.watches)
@@ -344,6 +370,11 @@ class NotBroken(_Watch):
         self.watch = watch
         self.checkpoints = watch.checkpoints
         self.named = watch.named
+        self.by_moves = False
+        self.at_rest = watch.at_rest
+
+    def touches(self, state: State, move: Move) -> bool:
+        return self.watch.touches(state, move)
 
     def memory(self, clock: Clock) -> Hashable:
         return (self.watch.memory(clock), self in clock.noted)

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from policy_engine.exploration.space import PER_DECISION, Bounds, Explored, Space
+from policy_engine.exploration.explored import Bounds, Explored
+from policy_engine.exploration.space import PER_DECISION, Space
 from policy_engine.exploration.watch import Watch
 from policy_engine.policy import Policy
 from policy_engine.proving.watches import watch_for
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Job, Timing, Workload
-from policy_engine.scheduler.state import Phase
+from policy_engine.scheduler.state import Phase, State
 from policy_engine.simulation import Clock
 from policy_engine.workload.expected import (
     AlwaysExpectation,
@@ -118,11 +119,16 @@ class Recording:
 
     checkpoints: Sequence[float] = ()
     named: frozenset[str] = frozenset()
+    by_moves: bool = False
+    at_rest: bool = True
     seen: set[Hashable] = field(default_factory=set)
     moves: int = 0
 
     def memory(self, clock: Clock) -> Hashable:  # noqa: ARG002
         return None
+
+    def touches(self, state: State, move: object) -> bool:  # noqa: ARG002
+        return False
 
     def moved(self, clock: Clock, move: object) -> bool:  # noqa: ARG002
         self.moves += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from policy_engine.exploration.space import Bounds
+from policy_engine.exploration.explored import Bounds
 from policy_engine.scheduler.choices import BY_NAME, Choices
 from policy_engine.scheduler.jobs import Job, Workload
 from policy_engine.simulation import Clock

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from policy_engine.expectations import Answer, judge_one
-from policy_engine.exploration.space import Bounds
+from policy_engine.exploration.explored import Bounds
 from policy_engine.policy import Policy
 from policy_engine.proving import explored
 from policy_engine.proving.question import Numbers, Question

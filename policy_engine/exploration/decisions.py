@@ -1,0 +1,214 @@
+"""What the scheduler may do next, asked once for everything that it depends on.
+
+Where no time runs and nobody waits for a stop, a queue is a set of jobs that wait and a set of jobs that run. What may
+be done next then depends on the usage and the heads of the lines; and, where jobs may be stopped, on which of them run.
+So the pass is asked once for each of these, and its answer is remembered.
+
+Sets of jobs are bits here: those of a share stand together, in the order of their places in its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from policy_engine.exploration.collecting import Collector, independent
+from policy_engine.exploration.watch import Watch
+from policy_engine.scheduler.moves import Move
+from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, Phase
+from policy_engine.simulation import Clock
+
+
+class Step:
+    """A move, and what it does to the sets of jobs."""
+
+    __slots__ = ("gain", "move", "starter", "touches", "victims")
+
+    def __init__(self, move: Move, starter: int, victims: int, gain: int, *, touches: bool) -> None:
+        self.move = move
+        self.starter = starter
+        self.victims = victims
+        self.gain = gain
+        """How much more is used after it."""
+        self.touches = touches
+        """Might it break what is expected?"""
+
+
+class Decision:
+    """The moves that are possible, or which jobs have to be known to tell."""
+
+    __slots__ = ("by_jobs", "mask", "steps")
+
+    def __init__(self, steps: list[Step], mask: int) -> None:
+        self.steps = steps
+        self.mask = mask
+        """Where it depends on which of these jobs run."""
+        self.by_jobs: dict[int, list[Step]] = {}
+
+
+class Decisions:
+    """The moves of every queue without times that is met on the way."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        chooser: Collector,
+        watch: Watch,
+        order: Sequence[Sequence[int]],
+        *,
+        partial_order: bool,
+    ) -> None:
+        """The moves of queues that follow from the clock's, which is changed to ask for them.
+
+        Args:
+            clock: before anything has happened.
+            chooser: whom its pass asks.
+            watch: looks on; it can tell by the moves alone.
+            order: of each share, its jobs in the order of their places.
+            partial_order: make independent starts in one order alone.
+        """
+        self.clock, self.chooser, self.watch, self.partial_order = clock, chooser, watch, partial_order
+        self.state = clock.state
+        self.jobs = [job for jobs in order for job in jobs]
+        """By place."""
+        self.bit = [0] * len(self.jobs)
+        for place, job in enumerate(self.jobs):
+            self.bit[job] = 1 << place
+        self.width: Final = len(self.jobs)
+        self.of_share = [self.set_of(jobs) for jobs in order]
+        self.lines = [jobs for jobs in self.of_share if jobs]
+        self.one_head_each = self.state.choices.head_of_line == "strict"
+        self.groups_matter = self.chooser.groups(self.state) is not None
+        self.below = [self._below(job) for job in range(self.width)]
+        self.weight = self._weights()
+        """What each job uses, every cell in bits of its own."""
+        self.waiting, self.running = 0, self.set_of(self._in_phase(Phase.RUNNING))
+        self.known: dict[int, Decision] = {}
+
+    def _weights(self) -> list[int]:
+        state = self.state
+        sums = [0] * len(state.limit)
+        for demand in state.demand:
+            for cell, _, count in demand:
+                sums[cell] += count
+        shifts, shift = [], 0
+        for most in sums:
+            shifts.append(shift)
+            shift += most.bit_length()
+        return [sum(count << shifts[cell] for cell, _, count in demand) for demand in state.demand]
+
+    def _in_phase(self, wanted: Phase) -> Iterator[int]:
+        return (job for job, phase in enumerate(self.state.phase) if phase is wanted)
+
+    def set_of(self, jobs: Iterable[int]) -> int:
+        """The jobs as bits."""
+        return sum(self.bit[job] for job in jobs)
+
+    def jobs_of(self, bits: int) -> list[int]:
+        """The jobs in order of their places."""
+        found: list[int] = []
+        while bits:
+            lowest = bits & -bits
+            found.append(self.jobs[lowest.bit_length() - 1])
+            bits ^= lowest
+        return found
+
+    def of(self, waiting: int, running: int, usage: int) -> list[Step]:
+        """The moves that are possible, of which any may be made."""
+        heads = waiting
+        if self.one_head_each:
+            heads = 0
+            for line in self.lines:
+                of_line = waiting & line
+                heads |= of_line & -of_line
+        key = usage << self.width | heads
+        decision = self.known.get(key)
+        if decision is None:
+            decision = self.known[key] = self._decision(waiting, running)
+        mask = decision.mask
+        if not mask:
+            return decision.steps
+        jobs = running & mask
+        if self.groups_matter:
+            jobs |= (waiting & mask) << self.width
+        steps = decision.by_jobs.get(jobs)
+        if steps is None:
+            steps = decision.by_jobs[jobs] = self._steps(waiting, running)
+        return steps
+
+    def _decision(self, waiting: int, running: int) -> Decision:
+        self._go_to(waiting, running)
+        starts, mask = self._look()
+        return Decision(self._steps(waiting, running) if starts and not mask else [], mask)
+
+    def _look(self) -> tuple[bool, int]:
+        """Can any job start by itself; and which may be stopped for others if they run?
+
+        With these are all that tell how they are interchanged.
+        """
+        state, passes = self.state, self.clock.passes
+        if passes.blocked_owners_keep:
+            state.keep_for_blocked_owners()
+        starts, mask = False, 0
+        for share in state.waiting:
+            for job in state.fronts(share):
+                can = state.look(job)
+                if can & STARTS:
+                    starts = True
+                    continue
+                if can == NEVER:
+                    continue
+                own = self.below[job]
+                mask |= own
+                if own or can & INSIDE or passes.partly_borrowed:
+                    for _, unit, _ in state.demand[job]:
+                        for other in state.over[unit]:
+                            mask |= self.of_share[other]
+        if mask and self.groups_matter:
+            mask = sum(jobs for jobs in self.of_share if jobs & mask)
+        return starts, mask
+
+    def _below(self, job: int) -> int:
+        """Jobs that may be stopped for one of their own share."""
+        state = self.state
+        share, priority = state.share_of[job], state.priority
+        if not state.in_share[share]:
+            return 0
+        return self.set_of(other for other in self.jobs_of(self.of_share[share]) if priority[other] < priority[job])
+
+    def _steps(self, waiting: int, running: int) -> list[Step]:
+        """Ask the pass."""
+        self._go_to(waiting, running)
+        if not self.clock.passes.look_for_moves():
+            return []
+        moves = self.chooser.found
+        if len(moves) > 1 and self.partial_order and independent(self.state, moves):
+            moves = moves[:1]
+        return [self._step(move, waiting, running) for move in moves]
+
+    def _step(self, move: Move, waiting: int, running: int) -> Step:
+        starter, victims = self.bit[move.job], self.set_of(move.victims)
+        self._go_to(waiting & ~starter | victims, running & ~victims | starter)
+        gain = self.weight[move.job] - sum(self.weight[victim] for victim in move.victims)
+        return Step(move, starter, victims, gain, touches=self.watch.touches(self.state, move))
+
+    def _go_to(self, waiting: int, running: int) -> None:
+        """Bring the state to where these jobs wait and these run: as starts and ends do, whatever came in between."""
+        state = self.state
+        ended, started = self.running & ~running, running & ~self.running
+        gone, come = self.waiting & ~waiting, waiting & ~self.waiting
+        if ended:
+            for job in self.jobs_of(ended):
+                state.end(job)
+        if gone:
+            for job in self.jobs_of(gone):
+                state.dequeue(job)
+        if started:
+            for job in self.jobs_of(started):
+                state.start(job, 0.0)
+        if come:
+            for job in self.jobs_of(come):
+                state.enqueue(job, state.submitted[job])
+        state.unsettled |= state.waiting
+        state.woken.clear()
+        self.waiting, self.running = waiting, running
