@@ -158,7 +158,7 @@ class Assembly:
             raise InputError("no jobs", file=self.file)
         zero = columns.submit[0]
         jobs = self._jobs(columns, zero)
-        self._check_plausible(jobs)
+        self._check_plausible(columns)
         dated = self.times.dated or zero >= _DATED_FROM
         return History(
             self.file,
@@ -208,15 +208,16 @@ class Assembly:
         names[name] += 1
         return numbered
 
-    def _check_plausible(self, jobs: Sequence[Job]) -> None:
-        durations = [job.duration for job in jobs if job.duration]
+    def _check_plausible(self, columns: Columns) -> None:
+        durations = [duration for duration in columns.duration if duration]
         if durations and not _SHORTEST <= (middle := median(durations)) <= _MONTH:
             self.remarks.note(_LONG if middle > _MONTH else _SHORT, count=len(durations))
         # the first percent of the jobs is as good as nothing: what comes after it is the history
-        head, span = jobs[len(jobs) // 100].submit, jobs[-1].submit
+        count, zero = len(columns.submit), columns.submit[0]
+        head, span = columns.submit[count // 100] - zero, columns.submit[-1] - zero
         if head > span / 2:
             what = f"nearly all jobs come after {duration_text(round(head))}: measure from there with --warm-up"
-            self.remarks.note(what, count=len(jobs))
+            self.remarks.note(what, count=count)
 
 
 def _made(count: int, **columns: Iterable[object]) -> tuple[Job, ...]:

@@ -48,6 +48,7 @@ def columns_of(header: str) -> dict[str, int]:
 class Layout:
     """Numbers of columns; None for one that the file has not got."""
 
+    delimiter: str
     width: int
     submit: int
     team: int
@@ -68,9 +69,10 @@ class Layout:
         """The layout that the header says. Raises InputError where a column is missing."""
         columns = columns_of(header)
         _check(assembly, columns)
-        at = columns.get
+        at, delimiter = columns.get, delimiter_of(header)
         return cls(
-            width=len(next(csv.reader([header.strip("\r\n")], delimiter=delimiter_of(header)))),
+            delimiter=delimiter,
+            width=len(next(csv.reader([header.strip("\r\n")], delimiter=delimiter))),
             submit=columns["submit_time_s"],
             team=columns["team"],
             duration=columns["duration_s"],

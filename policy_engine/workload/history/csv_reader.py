@@ -6,12 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from policy_engine.errors import InputError
 from policy_engine.scheduler.jobs import Exit
 from policy_engine.workload.history.assembling import Assembly
-from policy_engine.workload.history.csv_layout import Layout, delimiter_of, demand_of, is_per_worker
+from policy_engine.workload.history.csv_layout import Layout, demand_of, is_per_worker
 from policy_engine.workload.history.csv_plain import take_plain
 from policy_engine.workload.history.statuses import Status, status_of
 
@@ -31,35 +31,19 @@ def read_csv(assembly: Assembly, text: str, *, plain: bool = True) -> None:
 
     ``plain`` is whether rows that need no care may be taken together.
     """
-    header, _, _ = text.partition("\n")
+    header, _, rest = text.partition("\n")
     layout = Layout.of(assembly, header)
+    if plain and take_plain(assembly, layout, rest):
+        return
     table = _Table(assembly, layout)
-    rows = _rows(text, header)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=layout.delimiter)
     try:
-        if plain and _take_plain(assembly, layout, rows):
-            return
-        rows = _rows(text, header)
+        next(rows)
         for row in rows:
             if row:
                 table.add(row, rows.line_num)
     except csv.Error as error:
         raise InputError(f"not valid CSV: {error}", file=assembly.file, line=rows.line_num) from None
-
-
-def _rows(text: str, header: str) -> Any:
-    """The rows after the header; they know their line."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(header))
-    next(rows)
-    return rows
-
-
-def _take_plain(assembly: Assembly, layout: Layout, rows: Any) -> bool:
-    """Take them all where every row is one line of its own and none needs care."""
-    read = list(rows)
-    lines = len(read) + 1
-    while read and not read[-1]:
-        read.pop()
-    return bool(read) and rows.line_num == lines and take_plain(assembly, layout, read)
 
 
 class _Table:

@@ -181,10 +181,14 @@ def outcome(text: str, *, plain: bool) -> object:
         return str(error)
 
 
-@given(st.one_of(st.lists(CELLS, max_size=6), st.lists(PLAIN, min_size=1, max_size=6)))
-def test_all_rows_at_once_are_the_same_as_one_by_one(table: Sequence[tuple[str, ...]]) -> None:
+TABLES = st.one_of(st.lists(CELLS, max_size=6), st.lists(PLAIN, min_size=1, max_size=6))
+LINES = st.sampled_from(["", "", "", ",", "4,a", '5,"a,b",ml.g5.xlarge,1,5,,4', "\r", "6,a,ml.g5.xlarge,1,5,\r,4"])
+
+
+@given(TABLES, LINES, st.sampled_from(["\n", "\r\n"]))
+def test_all_rows_at_once_are_the_same_as_one_by_one(table: Sequence[tuple[str, ...]], last: str, end: str) -> None:
     header = f"{HEADER},job_id,gpus"
-    text = rows(*(",".join(row) for row in table), header=header)
+    text = rows(*(",".join(row) for row in table), last, header=header).replace("\n", end)
     assert outcome(text, plain=True) == outcome(text, plain=False)
 
 
