@@ -244,7 +244,7 @@ class Clock:
         stamps, submit, ends_at, may_fail, rows = self.stamp, self.submit, self.ends_at, self.may_fail, self.rows
         settle, at_once, watch = self.passes.settle, self.timing.queue_latency <= 0, self.watch
         state, end = self.state, self.state.end
-        unsettled, woken, claims = state.unsettled, state.woken, state.claims
+        unsettled, freed, claims = state.unsettled, state.freed, state.claims
         until = min(self.until, LAST)
         coming = submit[arrivals[-1]] if arrivals else inf
         while True:
@@ -282,7 +282,7 @@ class Clock:
             if limits:
                 changed = self._end_stuck(at) or changed
             if at_once or self._decision_due(at, changed):
-                if unsettled or claims or woken:
+                if unsettled or claims or freed:
                     settle(at)
                 if watch is not None:
                     watch(state, at)

@@ -210,5 +210,5 @@ class Decisions:
             for job in self.jobs_of(come):
                 state.enqueue(job, state.submitted[job])
         state.unsettled |= state.waiting
-        state.woken.clear()
+        state.freed.clear()
         self.waiting, self.running = waiting, running

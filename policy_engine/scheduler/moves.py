@@ -7,7 +7,7 @@ victims come next, a *chooser* answers; the default takes the first move in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import inf
 from typing import Final, NamedTuple, Protocol, Self
 
@@ -86,14 +86,8 @@ def stops_own_and_ends_inside(state: State, move: Move) -> bool:
     return is_own and ends_inside(state, move.job, move.victims)
 
 
-class Look(NamedTuple):
-    """What a head can do that will not fit by waiting for what is under way."""
-
-    job: int
-    inside: bool
-    """It would leave its share within its own limit."""
-    starts: bool
-    """There is bound and room for it now."""
+Looks = dict[int, int]
+"""Head to what it can do (``State.look``): of heads that can start, or for which others might be stopped."""
 
 
 class Pass:
@@ -160,25 +154,32 @@ class Pass:
         if at == self.instant:
             made = self.moves
         self.instant = at
-        unsettled, woken, claims, unasked = state.unsettled, state.woken, state.claims, self.unasked
+        unsettled, freed, claims, unasked = state.unsettled, state.freed, state.claims, self.unasked
         if self.blocked_owners_keep:
             state.keep_for_blocked_owners()
-        while unsettled or claims or woken:
+        while unsettled or claims or freed:
             if claims and self._start_claimant(at):
                 pass
-            elif unasked and len(unsettled) == 1 and not woken:
-                # Only this head might move: where it starts there is nothing to choose.
-                (share,) = unsettled
-                job = -state.line[share][-1][3]
-                can = state.look(job)
-                if can & STARTS:
-                    state.start(job, at)
-                    self.driver.started(job)
-                elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
-                    state.settle(share, job, can)
-                    continue
-                elif not (self._move(at) if can == NEVER else self._move_one_of([Look(job, can > 0, False)], at)):
-                    break
+            elif unasked:
+                heads = {*unsettled, *state.roomy()} if freed else unsettled
+                if len(heads) != 1:
+                    if not self._first_move(heads, at):
+                        break
+                else:
+                    # Only this head might move: where it starts there is nothing to choose.
+                    (share,) = heads
+                    if freed:
+                        unsettled.add(share)
+                    job = -state.line[share][-1][3]
+                    can = state.look(job)
+                    if can & STARTS:
+                        state.start(job, at)
+                        self.driver.started(job)
+                    elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
+                        state.settle(share, job, can)
+                        continue
+                    elif not (self._move(at) if can == NEVER else self._move_one_of({job: can}, at)):
+                        break
             elif not self._move(at):
                 break
             if self.blocked_owners_keep:
@@ -187,7 +188,7 @@ class Pass:
             if made > MOVES_PER_JOB and self._goes_round(made):
                 raise TooManyMovesError(at, made)
         self.moves = made
-        if unsettled or woken:
+        if unsettled or freed:
             state.settle_all()
 
     def _goes_round(self, made: int) -> bool:
@@ -205,7 +206,7 @@ class Pass:
             state.keep_for_blocked_owners()
         if state.claims and self.chooser.move(self._ready_claims(), "") is not None:
             return True
-        looks = self._looks() if state.unsettled or state.woken else []
+        looks: Looks = self._looks() if state.unsettled or state.freed else {}
         if looks and self._next_move(looks) is not None:
             return True
         state.settle_all()
@@ -230,14 +231,68 @@ class Pass:
     def _move(self, at: float) -> bool:
         """The next of moves 1 to 4; false where there is none."""
         looks = self._looks()
-        if self.unasked and len(looks) == 1 and looks[0].starts:
-            # what starts by itself has no other move
-            self.state.start(looks[0].job, at)
-            self.driver.started(looks[0].job)
-            return True
         return bool(looks) and self._move_one_of(looks, at)
 
-    def _move_one_of(self, looks: list[Look], at: float) -> bool:
+    def _first_move(self, shares: Collection[int], at: float) -> bool:
+        """The next move of the heads of these shares, which might move; false where there is none.
+
+        The same as ``_move`` for a pass that asks nobody, but no head is looked at that comes after the one that moves.
+        """
+        sorted_heads = self._sorted_heads(shares)
+        if sorted_heads is None:
+            return self._move(at)
+        inside, beyond = sorted_heads
+        state = self.state
+        for job in self._in_order(inside):
+            can = state.look(job)
+            if can & STARTS:
+                self._start_head(job, at)
+                return True
+            share = state.share_of[job]
+            if can & WAITS or not self._some_over(job):
+                state.settle(share, job, can)
+                continue
+            for victims in self._sets(job, Kind.CROSS):
+                self.make(Move(job, victims), at)
+                return True
+            state.unsettled.add(share)
+        for job in self._by_idle_assignment(beyond):
+            can = state.look(job)
+            if can & STARTS:
+                self._start_head(job, at)
+                return True
+            state.settle(state.share_of[job], job, can)
+        return False
+
+    def _sorted_heads(self, shares: Collection[int]) -> tuple[list[int], list[int]] | None:
+        """The heads of these shares inside their limits, and those beyond.
+
+        None where moves 1 and 3 are not all there is: where one may stop jobs of its own share or can never fit.
+        """
+        if self.in_share_first:
+            return None
+        state = self.state
+        inside: list[int] = []
+        beyond: list[int] = []
+        for share in shares:
+            job = -state.line[share][-1][3]
+            # of those that are settled but for room, what is known still holds
+            reach = state.reach(job) if share in state.unsettled or share in state.owners else 0
+            if reach == NEVER or (state.in_share[share] and self._may_preempt_own(job)):
+                return None
+            if reach:
+                inside.append(job)
+            else:
+                beyond.append(job)
+        return inside, beyond
+
+    def _start_head(self, job: int, at: float) -> None:
+        state = self.state
+        state.unsettled.add(state.share_of[job])
+        state.start(job, at)
+        self.driver.started(job)
+
+    def _move_one_of(self, looks: Looks, at: float) -> bool:
         move = self._next_move(looks)
         if move is None:
             return False
@@ -255,20 +310,22 @@ class Pass:
             self.state.start(move.job, at)
             self.driver.started(move.job)
 
-    def _next_move(self, looks: list[Look]) -> Move | None:
+    def _next_move(self, looks: Looks) -> Move | None:
         chooser = self.chooser
         inside = [
-            look for look in looks if look.inside and (look.starts or self.either_kind or self._some_over(look.job))
+            job
+            for job, can in looks.items()
+            if can & INSIDE and (can & STARTS or self.either_kind or self._some_over(job))
         ]
-        beyond = [look for look in looks if look.starts and not look.inside]
-        stuck = [look for look in looks if not look.starts and self._may_preempt_own(look)]
+        beyond = [job for job, can in looks.items() if can & STARTS and not can & INSIDE]
+        stuck = [job for job, can in looks.items() if not can & STARTS and self._may_preempt_own(job)]
         move = None
         if inside:
-            move = chooser.move(self._own_capacity(inside, reclaim=not self.in_share_first), "share_order")
+            move = chooser.move(self._own_capacity(inside, looks, reclaim=not self.in_share_first), "share_order")
         if move is None and stuck:
             move = chooser.move(self._in_share(stuck, inside=True), "share_order")
         if move is None and inside and self.in_share_first:
-            move = chooser.move(self._own_capacity(inside, reclaim=True), "share_order")
+            move = chooser.move(self._own_capacity(inside, looks, reclaim=True), "share_order")
         if move is None and beyond:
             move = chooser.move(self._borrowing(beyond), "idle_assignment")
         if move is None and self.partly_borrowed:
@@ -284,76 +341,77 @@ class Pass:
                 return True
         return False
 
-    def _own_capacity(self, looks: list[Look], *, reclaim: bool) -> Iterator[Move]:
+    def _own_capacity(self, jobs: list[int], looks: Looks, *, reclaim: bool) -> Iterator[Move]:
         """Move 1: heads inside their own limit start, or have other shares' jobs stopped."""
 
-        def moves(look: Look) -> Iterator[Move]:
-            if look.starts:
-                yield Move(look.job)
+        def moves(job: int) -> Iterator[Move]:
+            if looks[job] & STARTS:
+                yield Move(job)
             elif reclaim:
-                for victims in self._sets(look.job, Kind.CROSS):
-                    yield Move(look.job, victims)
-                if self.either_kind and self._may_preempt_own(look):
-                    for victims in self._sets(look.job, Kind.OWN):
-                        if ends_inside(self.state, look.job, victims):
-                            yield Move(look.job, victims)
-                    for victims in self._sets(look.job, Kind.MIXED):
-                        yield Move(look.job, victims)
+                for victims in self._sets(job, Kind.CROSS):
+                    yield Move(job, victims)
+                if self.either_kind and self._may_preempt_own(job):
+                    for victims in self._sets(job, Kind.OWN):
+                        if ends_inside(self.state, job, victims):
+                            yield Move(job, victims)
+                    for victims in self._sets(job, Kind.MIXED):
+                        yield Move(job, victims)
 
-        return self._offers(looks, moves)
+        return self._offers(jobs, moves)
 
-    def _borrowing(self, looks: list[Look]) -> Iterator[Move]:
+    def _borrowing(self, jobs: list[int]) -> Iterator[Move]:
         """Move 3: heads that can start beyond their own limit, first come, first served (C2)."""
-        first: dict[int, Look] = {}
-        for look in looks:
-            first.setdefault(self.state.share_of[look.job], look)
-        for look in self._by_idle_assignment(list(first.values())):
-            yield Move(look.job)
+        first: dict[int, int] = {}
+        for job in jobs:
+            first.setdefault(self.state.share_of[job], job)
+        for job in self._by_idle_assignment(list(first.values())):
+            yield Move(job)
 
-    def _in_share(self, looks: list[Look], *, inside: bool) -> Iterator[Move]:
+    def _in_share(self, jobs: list[int], *, inside: bool) -> Iterator[Move]:
         """Moves 2 (``inside``) and 4: heads that have lower-priority jobs of their share stopped."""
 
-        def moves(look: Look) -> Iterator[Move]:
+        def moves(job: int) -> Iterator[Move]:
             some = False
-            for victims in self._sets(look.job, Kind.OWN):
+            for victims in self._sets(job, Kind.OWN):
                 some = True
-                if ends_inside(self.state, look.job, victims) is inside:
-                    yield Move(look.job, victims)
+                if ends_inside(self.state, job, victims) is inside:
+                    yield Move(job, victims)
             if not inside and not some:
-                for victims in self._sets(look.job, Kind.MIXED):
-                    yield Move(look.job, victims)
+                for victims in self._sets(job, Kind.MIXED):
+                    yield Move(job, victims)
 
-        return self._offers(looks, moves)
+        return self._offers(jobs, moves)
 
-    def _offers(self, looks: list[Look], moves: Callable[[Look], Iterator[Move]]) -> Iterator[Move]:
+    def _offers(self, jobs: list[int], moves: Callable[[int], Iterator[Move]]) -> Iterator[Move]:
         """The moves of each share's first job that has any, shares in the order of C1."""
         if self.state.choices.head_of_line == "strict":
-            for look in self._in_order(looks):
-                yield from moves(look)
+            for job in self._in_order(jobs):
+                yield from moves(job)
             return
-        offered: dict[int, tuple[Look, list[Move]]] = {}
-        for look in looks:
-            share = self.state.share_of[look.job]
-            if share not in offered and (some := list(moves(look))):
-                offered[share] = (look, some)
-        found = {look.job: some for look, some in offered.values()}
-        for look in self._in_order([look for look, _ in offered.values()]):
-            yield from found[look.job]
+        found: dict[int, list[Move]] = {}
+        offering: set[int] = set()
+        for job in jobs:
+            share = self.state.share_of[job]
+            if share not in offering and (some := list(moves(job))):
+                offering.add(share)
+                found[job] = some
+        for job in self._in_order(list(found)):
+            yield from found[job]
 
-    def _reclaim_own_part(self, looks: list[Look]) -> Iterator[Move]:
+    def _reclaim_own_part(self, looks: Looks) -> Iterator[Move]:
         """C10 ``yes``: a head larger than its share's limit reclaims the part that is its own."""
         state = self.state
 
-        def moves(look: Look) -> Iterator[Move]:
-            if look.starts or look.inside:
+        def moves(job: int) -> Iterator[Move]:
+            if looks[job] & (STARTS | INSIDE):
                 return
-            if any(count > state.limit[cell] for cell, _, count in state.demand[look.job]) and all(
-                self.own_part_suffices(cell, unit, count) for cell, unit, count in state.demand[look.job]
+            if any(count > state.limit[cell] for cell, _, count in state.demand[job]) and all(
+                self.own_part_suffices(cell, unit, count) for cell, unit, count in state.demand[job]
             ):
-                for victims in self._sets(look.job, Kind.CROSS, partly=True):
-                    yield Move(look.job, victims)
+                for victims in self._sets(job, Kind.CROSS, partly=True):
+                    yield Move(job, victims)
 
-        return self._offers(looks, moves)
+        return self._offers(list(looks), moves)
 
     def own_part_suffices(self, cell: int, unit: int, count: int) -> bool:
         """Is all of the count that cannot be had back as the share's own idle without stopping anyone?"""
@@ -383,65 +441,34 @@ class Pass:
 
     # --- heads ----------------------------------------------------------------------------------
 
-    def _looks(self) -> list[Look]:
+    def _looks(self) -> Looks:
         """What each unsettled head can do; shares whose heads can do nothing are settled."""
         state = self.state
-        looks: list[Look] = []
-        misfits: list[Look] = []
-        if state.woken:
-            self._wake(looks, misfits)
-        looked = {state.share_of[look.job] for look in looks}
-        for share in [share for share in state.unsettled if share not in looked]:
+        looks: Looks = {}
+        misfits: list[int] = []
+        state.unsettled.update(state.roomy())
+        state.freed.clear()
+        for share in [*state.unsettled]:
             if self.one_head_each:
                 self._look_at_head(share, looks, misfits)
             else:
                 self._look_at_fronts(share, looks, misfits)
-        for look in self._in_order(misfits):
-            self._report_blocked(look.job)
+        for job in self._in_order(misfits):
+            self._report_blocked(job)
         return looks
 
-    def _wake(self, looks: list[Look], misfits: list[Look]) -> None:
-        """See which of the heads that an end may have made room for can move.
-
-        Where nobody has to be asked, the first of those beyond their limits that starts is enough: the others come
-        after it.
-        """
-        state = self.state
-        state.woken -= state.unsettled
-        if not self.unasked:
-            state.unsettled |= state.woken
-            state.woken.clear()
-            return
-        times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
-        heads = [
-            (share not in state.owners, times[job], job)
-            for share in state.woken
-            for job in (-state.line[share][-1][3],)
-        ]
-        for is_borrower, _, job in sorted(heads):
-            share = state.share_of[job]
-            state.woken.remove(share)
-            if state.lacks_room(share):
-                continue
-            found = len(looks)
-            self._look_at_head(share, looks, misfits)
-            if len(looks) > found:
-                state.unsettled.add(share)
-                if is_borrower and looks[-1].starts:
-                    return
-
-    def _look_at_head(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
+    def _look_at_head(self, share: int, looks: Looks, misfits: list[int]) -> None:
         state = self.state
         job = -state.line[share][-1][3]
         can = state.look(job)
         if can & STARTS or (can <= INSIDE and self._may_preempt(job, can)):
-            looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
+            looks[job] = can
             return
         if can == NEVER:
-            misfits.append(Look(job, inside=False, starts=False))
+            misfits.append(job)
         state.settle(share, job, can)
 
-    def _look_at_fronts(self, share: int, looks: list[Look], misfits: list[Look]) -> None:
+    def _look_at_fronts(self, share: int, looks: Looks, misfits: list[int]) -> None:
         state = self.state
         state.needs[share] = ANY
         found = len(looks)
@@ -449,9 +476,9 @@ class Pass:
             can = state.look(job)
             if can == NEVER:
                 if place == 0 or state.choices.head_of_line == "per_unit":
-                    misfits.append(Look(job, inside=False, starts=False))
+                    misfits.append(job)
             elif can & STARTS or (can <= INSIDE and self._may_preempt(job, can)):
-                looks.append(Look(job, can & INSIDE > 0, can & STARTS > 0))
+                looks[job] = can
         if len(looks) == found:
             state.unsettled.discard(share)
             for settled in state.settled_on:
@@ -461,6 +488,10 @@ class Pass:
 
     def _may_preempt(self, job: int, can: int) -> bool:
         """Could there be somebody to stop for a job that has no room?"""
+        return self._may_preempt_own(job) or ((can & INSIDE > 0 or self.partly_borrowed) and self._some_over(job))
+
+    def _may_preempt_own(self, job: int) -> bool:
+        """Has the share in-share preemption, and a running job of lower priority on one of the units?"""
         state = self.state
         if state.in_share[state.share_of[job]]:
             priority = state.priority[job]
@@ -468,19 +499,7 @@ class Pass:
                 runners = state.runners[cell]
                 if runners and runners[0][0] < priority:
                     return True
-        if can & INSIDE or self.partly_borrowed:
-            for _, unit, _ in state.demand[job]:
-                if state.over[unit]:
-                    return True
         return False
-
-    def _may_preempt_own(self, look: Look) -> bool:
-        """Has the share in-share preemption, and a running job of lower priority on one of the units?"""
-        state, job = self.state, look.job
-        if not state.in_share[state.share_of[job]]:
-            return False
-        priority = state.priority[job]
-        return any(state.runners[cell] and state.runners[cell][0][0] < priority for cell, _, _ in state.demand[job])
 
     def _report_blocked(self, job: int) -> None:
         state = self.state
@@ -493,19 +512,19 @@ class Pass:
 
     # --- orders ---------------------------------------------------------------------------------
 
-    def _in_order(self, looks: list[Look]) -> list[Look]:
+    def _in_order(self, jobs: list[int]) -> list[int]:
         """Heads in the order in which shares are offered capacity (C1); ties as the jobs are given."""
-        if len(looks) < 2:
-            return looks
+        if len(jobs) < 2:
+            return jobs
         state = self.state
         match state.choices.share_order:
             case "declared":
-                return sorted(looks, key=lambda look: (state.share_of[look.job], look.job))
+                return sorted(jobs, key=lambda job: (state.share_of[job], job))
             case "name":
-                return sorted(looks, key=lambda look: (state.share_names[state.share_of[look.job]], look.job))
+                return sorted(jobs, key=lambda job: (state.share_names[state.share_of[job]], job))
             case "least_used":
-                return sorted(looks, key=lambda look: (self._used_part(look.job), look.job))
-        return sorted(looks, key=lambda look: (state.submitted[look.job], look.job))
+                return sorted(jobs, key=lambda job: (self._used_part(job), job))
+        return sorted(jobs, key=lambda job: (state.submitted[job], job))
 
     def _used_part(self, job: int) -> float:
         """Usage now over limit, on the head's unit; the most used of several."""
@@ -515,13 +534,13 @@ class Pass:
             for cell, _, _ in state.demand[job]
         )
 
-    def _by_idle_assignment(self, looks: list[Look]) -> list[Look]:
+    def _by_idle_assignment(self, jobs: list[int]) -> list[int]:
         """Borrowers first come, first served (C2); ties as the jobs are given."""
-        if len(looks) < 2:
-            return looks
+        if len(jobs) < 2:
+            return jobs
         state = self.state
         times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
-        return sorted(looks, key=lambda look: (times[look.job], look.job))
+        return sorted(jobs, key=lambda job: (times[job], job))
 
 
 _copied: Final = copier(Pass, ("misfits",))

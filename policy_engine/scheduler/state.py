@@ -87,7 +87,7 @@ class Claim:
 _CHANGING: Final = (
     *("now", "after", "now_total", "after_total", "held", "held_total"),
     *("kept_now", "kept_after", "kept_now_total", "kept_after_total"),
-    *("waiting", "unsettled", "woken", "needs", "expectant", "owners"),
+    *("waiting", "unsettled", "freed", "tried", "needs", "settled_as", "expectant", "owners"),
     *("priority", "submitted", "runnable_since", "line_key", "run_key", "phase", "preemptions"),
 )
 """Attributes of a state that moves change in place."""
@@ -114,6 +114,7 @@ class State:
         "demand",
         "dispatching",
         "expectant",
+        "freed",
         "held",
         "held_total",
         "in_share",
@@ -141,6 +142,7 @@ class State:
         "run_key",
         "runnable_since",
         "runners",
+        "settled_as",
         "settled_on",
         "share_index",
         "share_names",
@@ -148,12 +150,12 @@ class State:
         "stale",
         "stopping",
         "submitted",
+        "tried",
         "turns",
         "unit_index",
         "unit_names",
         "unsettled",
         "waiting",
-        "woken",
     )
 
     def __new__(cls, *_: object, **__: object) -> Self:
@@ -190,12 +192,16 @@ class State:
         self.waiting: set[int] = set()
         self.unsettled: set[int] = set()
         """Shares whose head might move; every other head is known to have no move."""
-        self.woken: set[int] = set()
-        """Settled shares for whose head an end may have made room; nothing else has changed for them."""
+        self.freed: set[int] = set()
+        """Units on which an end may have made room for settled heads; nothing else has changed for them."""
+        self.tried: set[int] = set()
+        """Settled shares whose head was looked at since."""
         self.needs = [0] * len(self.share_names)
         """Free instances without which an end cannot make a settled head start."""
         self.settled_on: list[set[int]] = [set() for _ in range(units)]
-        """Shares whose settled head is for the unit; and some whose head was."""
+        """Shares whose settled head is for the unit."""
+        self.settled_as: list[Demand] = [()] * len(self.share_names)
+        """What the head asked for when its share was settled last."""
         self.expectant: set[int] = set()
         """Shares whose settled head will fit when what is under way is over, unless others take the room."""
         self.owners: set[int] = set()
@@ -249,6 +255,7 @@ class State:
         self.settled_on += [set() for _ in range(width - old_width)]
         self.line += [[] for _ in range(more_shares)]
         self.needs += [0] * more_shares
+        self.settled_as += [()] * more_shares
         old = {s * width + u: s * old_width + u for s in range(old_shares) for u in range(old_width)}
         cells = range(len(self.share_names) * width)
         for name in ("now", "after", "held", "kept_now", "kept_after"):
@@ -440,7 +447,6 @@ class State:
         """The share's line is empty."""
         self.waiting.discard(share)
         self.unsettled.discard(share)
-        self.woken.discard(share)
         for settled in self.settled_on:
             settled.discard(share)
         if self.owners:
@@ -532,23 +538,19 @@ class State:
                     self._changed(cell)
         self.phase[job] = ENDED
         self.run_key[job] = _NO_KEY  # of jobs that have ended, nothing is kept that nobody asks for
-        waiting = self.waiting
-        if waiting:
-            needs = self.needs
-            waits = share in waiting
+        if self.waiting:
+            waits = share in self.waiting
             for cell, unit, _ in self.demand[job]:
-                free = self.borrow_pool[unit] - self.now_total[unit]
-                # the head may start now, or has come to be inside its limit, or finds fewer of its own to stop
-                if waits and (
-                    needs[share] <= free or needs[share] <= self.limit[cell] - self.after[cell] or self.in_share[share]
-                ):
-                    self.unsettled.add(share)
+                if waits:
+                    # the head may start now, or has come to be inside its limit, or finds fewer of its own to stop
+                    needs = self.needs[share]
+                    free = self.borrow_pool[unit] - self.now_total[unit]
+                    if needs <= free or needs <= self.limit[cell] - self.after[cell] or self.in_share[share]:
+                        self.unsettled.add(share)
                 settled = self.settled_on[unit]
-                if settled and len(waiting) > waits:
-                    woken = [other for other in settled if needs[other] <= free and other != share]
-                    if woken:
-                        self.woken.update(woken)
-                        settled.difference_update(woken)
+                if settled and (len(settled) > 1 or share not in settled):
+                    self.freed.add(unit)
+                    self.tried.clear()
 
     def begin_stop(self, victim: int) -> None:
         """From here on the victim counts in *now* alone."""
@@ -655,11 +657,14 @@ class State:
         kind. So an end is followed by a look at those heads alone that the room it makes may suffice for.
         """
         self.unsettled.discard(share)
+        self.tried.add(share)
         demand = self.demand[job]
         if can == NEVER:
             self.needs[share] = _NEVER_ENOUGH
         else:
             self.needs[share] = demand[0][2] if len(demand) == 1 else ANY
+        if self.settled_as[share] != demand:
+            self._unsettle(share, demand)
         for _, unit, _ in demand:
             self.settled_on[unit].add(share)
         if can & INSIDE:
@@ -673,25 +678,51 @@ class State:
 
     def settle_all(self) -> None:
         """No head has a move; those not settled yet would have stopped others, had they found any."""
-        self.unsettled |= self.woken
-        self.woken.clear()
+        self.freed.clear()
+        self.tried.clear()
         for share in self.unsettled:
             self.needs[share] = ANY
-        for settled in self.settled_on:
-            settled |= self.unsettled
+            if not self.all_unsettle:
+                demand = self.demand[-self.line[share][-1][3]]
+                self._unsettle(share, demand)
+                for _, unit, _ in demand:
+                    self.settled_on[unit].add(share)
+        if self.all_unsettle:
+            for settled in self.settled_on:
+                settled |= self.unsettled
         self.owners |= self.unsettled
         self.unsettled.clear()
 
-    def lacks_room(self, share: int) -> bool:
-        """Is there still less free than the share's settled head needs? Then it is settled as it was."""
-        demand = self.demand[-self.line[share][-1][3]]
-        if len(demand) > 1:
-            return False
-        ((_, unit, _),) = demand
-        if self.needs[share] <= self.borrow_pool[unit] - self.now_total[unit]:
-            return False
-        self.settled_on[unit].add(share)
-        return True
+    def _unsettle(self, share: int, demand: Demand) -> None:
+        """The share's head asks for something else than its last one that was settled."""
+        for _, unit, _ in self.settled_as[share]:
+            self.settled_on[unit].discard(share)
+        self.settled_as[share] = demand
+
+    def roomy(self) -> list[int]:
+        """Settled shares, not tried yet, for whose head the room that ends have made may suffice."""
+        needs, unsettled, tried = self.needs, self.unsettled, self.tried
+        found: list[int] = []
+        for unit in self.freed:
+            free = self.borrow_pool[unit] - self.now_total[unit]
+            found += [
+                share
+                for share in self.settled_on[unit]
+                if needs[share] <= free and share not in unsettled and share not in tried
+            ]
+        if not found:
+            self.freed.clear()
+        return found
+
+    def reach(self, job: int) -> int:
+        """INSIDE, NEVER or 0: what can be said of a waiting job without looking for room."""
+        reach = INSIDE
+        for cell, _, count in self.demand[job]:
+            if count > self.largest[cell]:
+                return NEVER
+            if self.after[cell] + count > self.limit[cell]:
+                reach = 0
+        return reach
 
     def look(self, job: int) -> int:
         """What a waiting job can do by itself: a sum of INSIDE, STARTS, WAITS and NEVER.

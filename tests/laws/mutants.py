@@ -94,7 +94,7 @@ def a_pass_may_go_on(patch: Patch) -> None:
 def a_pass_stops_too_soon(patch: Patch) -> None:
     reclaim, looked = Pass._reclaim_own_part, [0]
 
-    def now_and_then(made: Pass, looks: list[Any]) -> Any:
+    def now_and_then(made: Pass, looks: dict[int, int]) -> Any:
         looked[0] += 1
         return reclaim(made, looks) if looked[0] % 2 == 0 else iter(())
 

@@ -13,7 +13,7 @@ from policy_engine.policy import State as Switch
 from policy_engine.scheduler import bounds
 from policy_engine.scheduler.bounds import Bounds, Rule
 from policy_engine.scheduler.log import Kind, Why
-from policy_engine.scheduler.moves import Look, Pass
+from policy_engine.scheduler.moves import Pass
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.scheduler.victims import Search
 from policy_engine.simulation import Clock
@@ -99,12 +99,12 @@ def knows_one_unit(state: State, _: Any) -> None:
 # --- orders -----------------------------------------------------------------------------------------------
 
 
-def last_come_first_served(made: Pass, looks: list[Look]) -> list[Look]:
-    return sorted(looks, key=lambda look: made.state.submitted[look.job], reverse=True)
+def last_come_first_served(made: Pass, jobs: list[int]) -> list[int]:
+    return sorted(jobs, key=lambda job: made.state.submitted[job], reverse=True)
 
 
-def by_name(made: Pass, looks: list[Look]) -> list[Look]:
-    return sorted(looks, key=lambda look: made.state.share_names[made.state.share_of[look.job]])
+def by_name(made: Pass, jobs: list[int]) -> list[int]:
+    return sorted(jobs, key=lambda job: made.state.share_names[made.state.share_of[job]])
 
 
 def answers(kind: Any, method: str, **wrong: str) -> Callable[[Patch], None]:
