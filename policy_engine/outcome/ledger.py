@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
 from operator import itemgetter
 
@@ -13,40 +13,54 @@ from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.log import RELEASES, Kind, Row
 from policy_engine.simulation import Run
 
-Change = tuple[float, int, bool]
-"""(at, instances more, do jobs wait from then on?)."""
-Lending = tuple[float, "Cell", int, int]
-"""(at, cell, instances that it borrows, instances that it has to lend)."""
+
+class Loans:
+    """What the lenders of one unit lend: each the same part of its idle capacity, which changes over time."""
+
+    __slots__ = ("borrowed", "idle", "lent_per_idle", "since")
+
+    def __init__(self, since: float) -> None:
+        self.borrowed = 0
+        self.idle = 0
+        """Instances that all lenders have idle."""
+        self.since = since
+        """Until when it is added up."""
+        self.lent_per_idle = 0.0
+        """Instance-seconds lent so far per instance that was idle all the while."""
+
+    def pass_to(self, at: float) -> None:
+        """Nothing changes until ``at`` seconds."""
+        if at > self.since:
+            borrowed, idle = self.borrowed, self.idle
+            if borrowed and idle:
+                # more may be borrowed than lenders have idle: with C6 ``borrowable``, and above a lowered limit (R11)
+                self.lent_per_idle += at - self.since if borrowed > idle else borrowed / idle * (at - self.since)
+            self.since = at
 
 
 class Cell:
-    """The instances of one share on one unit, and what they add up to from the measured part's beginning on. Seconds.
-
-    Changes are noted as they come and added up together: a long run has a few hundred thousand of them.
-    """
+    """The instances of one share on one unit, and what they add up to in the measured part. Seconds."""
 
     __slots__ = (
-        *("borrowed", "borrowed_seconds", "busy_seconds", "changes", "idle", "lends", "lent_seconds", "limit"),
-        *("peak_borrowed", "peak_usage", "read", "short_busy_seconds", "short_limit_seconds", "short_seconds", "since"),
-        *("is_short", "share", "unit", "usage", "waiting"),
+        *("borrowed", "borrowed_seconds", "busy_seconds", "idle", "lends", "lent_seconds", "limit", "loans"),
+        *("peak_borrowed", "peak_usage", "read", "share", "short_busy_seconds", "short_limit_seconds"),
+        *("short_seconds", "since", "unit", "usage", "waiting"),
     )
 
-    def __init__(self, share: str, unit: str, since: float) -> None:
+    def __init__(self, share: str, unit: str, loans: Loans) -> None:
         self.share = share
         self.unit = unit
-        self.since = since
+        self.loans = loans
+        """Of the unit."""
+        self.since = loans.since
         """Until when it is added up."""
-        self.changes: list[Change] = []
-        """What is not added up yet."""
         self.lends = False
-        self.limit = self.usage = 0
+        self.limit = self.usage = self.borrowed = 0
+        self.idle = 0
+        """Instances that it may lend."""
         self.waiting = 0
-        """Jobs of the share that wait for the unit, as far as changes were noted."""
-        self.is_short = False
-        """Does any wait, as far as they are added up?"""
-        self.borrowed = self.idle = 0
-        """As ``Loans`` has read them; ``idle`` is what it may lend."""
-        self.read = 0.0
+        """Jobs of the share that wait for the unit."""
+        self.read = loans.lent_per_idle
         """How much had been lent per idle instance when ``lent_seconds`` was added up."""
         self.busy_seconds = self.borrowed_seconds = self.lent_seconds = 0.0
         self.short_seconds = 0.0
@@ -55,95 +69,53 @@ class Cell:
         """Instance-seconds that the share has meanwhile, and that its limit is worth."""
         self.peak_usage = self.peak_borrowed = 0
 
-    def add_up(self, end: float) -> list[Lending]:
-        """Add up what was noted, to ``end`` seconds; what that changes for lenders and borrowers."""
-        found: list[Lending] = []
-        since, usage, limit, is_short = self.since, self.usage, self.limit, self.is_short
-        busy = borrowed_seconds = short = short_busy = 0.0
-        borrowed = usage - limit if usage > limit else 0
-        peak, peak_borrowed = self.peak_usage, self.peak_borrowed
-        self.changes.append((end, 0, is_short))
-        for at, more, short_then in self.changes:
-            span = at - since
-            if span > 0:
-                since = at
-                busy += usage * span
-                if borrowed:
-                    borrowed_seconds += borrowed * span
-                if is_short:
-                    short += span
-                    short_busy += usage * span
-            is_short = short_then
-            if more:
-                usage += more
-                borrowed = usage - limit if usage > limit else 0
-                if span < 0:  # before the measured part only its last level counts
-                    peak, peak_borrowed = usage, borrowed
-                elif usage > peak:
-                    peak, peak_borrowed = usage, max(borrowed, peak_borrowed)
-                # jobs of ``running:`` stand before those of time 0, and not in order of time
-                found.append((since, self, borrowed, limit - usage if self.lends and usage < limit else 0))
-        self.since, self.usage, self.changes = since, usage, []
-        self.is_short = self.waiting > 0
-        self.busy_seconds += busy
-        self.borrowed_seconds += borrowed_seconds
-        self.short_seconds += short
-        self.short_busy_seconds += short_busy
-        self.short_limit_seconds += limit * short
-        self.peak_usage, self.peak_borrowed = peak, peak_borrowed
-        return found
+    def pass_to(self, at: float) -> None:
+        """Nothing changes until ``at`` seconds."""
+        span = at - self.since
+        if span > 0:
+            self.since = at
+            busy = self.usage * span
+            self.busy_seconds += busy
+            if self.borrowed:
+                self.borrowed_seconds += self.borrowed * span
+            if self.waiting:
+                self.short_seconds += span
+                self.short_busy_seconds += busy
+                self.short_limit_seconds += self.limit * span
 
-    def adopt(self, at: float, limit: int, *, lends: bool) -> Lending:
-        """From ``at`` seconds on there is another limit; all before is added up."""
+    def change(self, at: float, more: int) -> None:
+        """From ``at`` seconds on the share uses so many more."""
+        self.pass_to(at)
+        usage = self.usage = self.usage + more
+        free = self.limit - usage
+        borrowed, idle = (0, free) if free > 0 else (-free, 0)
+        if at < self.since:  # before the measured part only its last level counts
+            self.peak_usage, self.peak_borrowed = usage, borrowed
+        elif usage > self.peak_usage:
+            self.peak_usage = usage
+            if borrowed > self.peak_borrowed:
+                self.peak_borrowed = borrowed
+        self.divide(at, borrowed, idle if self.lends else 0)
+
+    def adopt(self, at: float, limit: int, *, lends: bool) -> None:
+        """From ``at`` seconds on there is another limit."""
+        self.pass_to(at)
         self.limit, self.lends = limit, lends
-        borrowed = max(0, self.usage - limit)
+        free = limit - self.usage
+        self.divide(at, max(0, -free), max(0, free) if lends else 0)
         if at >= self.since:
-            self.peak_borrowed = max(self.peak_borrowed, borrowed)
-        return at, self, borrowed, max(0, limit - self.usage) if lends else 0
+            self.peak_borrowed = max(self.peak_borrowed, self.borrowed)
 
-
-class Loans:
-    """What the lenders of one unit lend: each the same part of its idle capacity, which changes over time."""
-
-    def __init__(self, since: float) -> None:
-        self.borrowed = 0
-        self.idle = 0
-        """Instances that all lenders have idle."""
-        self.since = since
-        self.lent_per_idle = 0.0
-        """Instance-seconds lent so far per instance that was idle all the while."""
-
-    def add_up(self, lending: list[Lending], cells: Iterable[Cell], end: float) -> None:
-        """Add up to ``end`` seconds; ``lending`` in order of time."""
-        since, per_idle, borrowed, idle = self.since, self.lent_per_idle, self.borrowed, self.idle
-        part = lent_part(borrowed, idle)
-        for at, cell, borrows, idles in lending:
-            if at > since:
-                per_idle += part * (at - since)
-                since = at
-            was_idle = cell.idle
-            if was_idle:
-                cell.lent_seconds += was_idle * (per_idle - cell.read)
-            cell.read = per_idle
-            borrowed += borrows - cell.borrowed
-            idle += idles - was_idle
-            cell.borrowed, cell.idle = borrows, idles
-            part = lent_part(borrowed, idle) if borrowed else 0.0
-        if end > since:
-            per_idle += part * (end - since)
-            since = end
-        for cell in cells:
-            cell.lent_seconds += cell.idle * (per_idle - cell.read)
-            cell.read = per_idle
-        self.since, self.lent_per_idle, self.borrowed, self.idle = since, per_idle, borrowed, idle
-
-
-def lent_part(borrowed: int, idle: int) -> float:
-    """The part of the lenders' idle capacity that borrowers use, 0 to 1.
-
-    More may be borrowed than lenders have idle: with C6 ``borrowable``, and above a lowered limit (R11).
-    """
-    return min(borrowed, idle) / idle if idle else 0.0
+    def divide(self, at: float, borrowed: int, idle: int) -> None:
+        """From ``at`` seconds on it borrows so many and has so many to lend."""
+        loans = self.loans
+        loans.pass_to(at)
+        if self.idle:
+            self.lent_seconds += self.idle * (loans.lent_per_idle - self.read)
+        self.read = loans.lent_per_idle
+        loans.borrowed += borrowed - self.borrowed
+        loans.idle += idle - self.idle
+        self.borrowed, self.idle = borrowed, idle
 
 
 Demand = tuple[tuple[Cell, int], ...]
@@ -195,44 +167,43 @@ class Ledger:
         self._read(rows[marked:], self.run.end)
 
     def _read(self, rows: Sequence[Row], end: float) -> None:
-        """Note what changes in these rows, and add up to ``end`` seconds."""
+        """Add up along these rows, to ``end`` seconds."""
         demands, holds, waits = self._demands, self._holds, self._waits
         # members of an enumeration are slow to hash: the frequent ones are told by identity
-        submitted, started, finished, releases = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED, RELEASES
+        submitted, started, finished = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED
+        requeued, releases = Kind.REQUEUED, RELEASES
         for at, kind, job, _, _, _ in rows:
             if kind is started:
-                waited = waits[job]
                 for cell, count in demands[job]:
-                    cell.waiting -= waited
-                    cell.changes.append((at, count, cell.waiting > 0))
+                    cell.change(at, count)
+                    cell.waiting -= waits[job]
                 holds[job], waits[job] = 1, 0
-            elif kind is submitted or kind is Kind.REQUEUED:
+            elif kind is submitted or kind is requeued:
                 waits[job] = 1
                 for cell, _ in demands[job]:
                     if not cell.waiting:
-                        cell.changes.append((at, 0, True))
+                        cell.pass_to(at)
                     cell.waiting += 1
             elif kind is finished or kind in releases:
                 for cell, count in demands[job]:
+                    cell.change(at, -count * holds[job])
                     cell.waiting -= waits[job]
-                    cell.changes.append((at, -count * holds[job], cell.waiting > 0))
                 holds[job] = waits[job] = 0
-        self._add_up(end)
+        self._pass_to(end)
 
-    def _add_up(self, end: float) -> None:
+    def _pass_to(self, end: float) -> None:
+        """Nothing changes until ``end`` seconds."""
         self._pass_capacity(end)
-        for unit, loans in self._loans.items():
-            cells = [cell for cell in self.cells.values() if cell.unit == unit]
-            lending = [change for cell in cells for change in cell.add_up(end)]
-            lending.sort(key=itemgetter(0))
-            loans.add_up(lending, cells, end)
+        for cell in self.cells.values():
+            cell.pass_to(end)
+            cell.divide(end, cell.borrowed, cell.idle)
 
     def cell(self, share: str, unit: str) -> Cell:
         """The cell; a new one where there is none."""
         found = self.cells.get((share, unit))
         if found is None:
-            self._loans.setdefault(unit, Loans(self.since))
-            found = self.cells[share, unit] = Cell(share, unit, self.since)
+            loans = self._loans.setdefault(unit, Loans(self.since))
+            found = self.cells[share, unit] = Cell(share, unit, loans)
         return found
 
     def _adopt(self, at: float, policy: Policy) -> None:
@@ -246,8 +217,7 @@ class Ledger:
         for (name, unit), cell in self.cells.items():
             declared = policy.shares.get(name)
             limit = 0 if declared is None else declared.limit(unit)
-            lending = cell.adopt(at, limit, lends=declared is not None and bounds.lends(name))
-            self._loans[unit].add_up([lending], (), at)
+            cell.adopt(at, limit, lends=declared is not None and bounds.lends(name))
 
     def _pass_capacity(self, at: float) -> None:
         span = max(0.0, at - self._capacity_since)
