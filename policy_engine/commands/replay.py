@@ -88,13 +88,13 @@ def replay(
       policy-engine replay policy.yaml examples/history.csv --baselines
       policy-engine replay cdk.out jobs.csv.gz --map map.yaml --warm-up 21d --shake 10 --html replay.html
     """  # noqa: D301
+    if not asked.shake:
+        # what one replay makes stays to the end; of many, the circles of those before are to be found
+        click.get_current_context().with_resource(paused())
     from policy_engine.report.replay import ReplayReport, anonymous
     from policy_engine.report.replay_rows import write_events, write_rows
     from policy_engine.sources import load
 
-    if not asked.shake:
-        # what one replay makes stays to the end; of many, the circles of those before are to be found
-        click.get_current_context().with_resource(paused())
     source = load(policy, parameters=parameters)
     ready = source.queue(queue).policy()
     jobs = history_of(history, asked)
