@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from policy_engine.exploration.collecting import Collector, independent
+from policy_engine.exploration.collecting import Collector, Remembering, independent
 from policy_engine.exploration.watch import Watch
 from policy_engine.scheduler.moves import Move
 from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, Phase
@@ -22,7 +22,7 @@ from policy_engine.simulation import Clock
 class Step:
     """A move, and what it does to the sets of jobs."""
 
-    __slots__ = ("gain", "move", "starter", "touches", "victims")
+    __slots__ = ("gain", "is_plain", "move", "starter", "touches", "victims")
 
     def __init__(self, move: Move, starter: int, victims: int, gain: int, *, touches: bool) -> None:
         self.move = move
@@ -32,6 +32,7 @@ class Step:
         """How much more is used after it."""
         self.touches = touches
         """Might it break what is expected?"""
+        self.is_plain = victims == 0 and not touches
 
 
 class Decision:
@@ -67,8 +68,9 @@ class Decisions:
             order: of each share, its jobs in the order of their places.
             partial_order: make independent starts in one order alone.
         """
-        self.clock, self.chooser, self.watch, self.partial_order = clock, chooser, watch, partial_order
+        self.clock, self.watch, self.partial_order = clock, watch, partial_order
         self.state = clock.state
+        clock.passes.chooser = self.chooser = Remembering(chooser)
         self.jobs = [job for jobs in order for job in jobs]
         """By place."""
         self.bit = [0] * len(self.jobs)
@@ -79,11 +81,22 @@ class Decisions:
         self.lines = [jobs for jobs in self.of_share if jobs]
         self.one_head_each = self.state.choices.head_of_line == "strict"
         self.groups_matter = self.chooser.groups(self.state) is not None
+        """Who may be interchanged depends on who waits behind whom."""
+        self.owners_keep = self.state.choices.blocked_owner_lends == "no"
+        """What is kept depends on the heads too."""
+        self.lines_matter = self.groups_matter or self.owners_keep
+        """Who may be stopped depends on who waits."""
         self.below = [self._below(job) for job in range(self.width)]
         self.weight = self._weights()
         """What each job uses, every cell in bits of its own."""
         self.waiting, self.running = 0, self.set_of(self._in_phase(Phase.RUNNING))
         self.known: dict[int, Decision] = {}
+        """By usage and heads."""
+        self.heads: dict[int, int] = {}
+        self.looks: dict[tuple[int, int], tuple[bool, int]] = {}
+        """By usage and job: can it start, and who may be stopped for it?"""
+        self.steps: dict[tuple[int, int, int], Step] = {}
+        """By the usage before, the job and its victims."""
 
     def _weights(self) -> list[int]:
         state = self.state
@@ -115,16 +128,13 @@ class Decisions:
 
     def of(self, waiting: int, running: int, usage: int) -> list[Step]:
         """The moves that are possible, of which any may be made."""
-        heads = waiting
-        if self.one_head_each:
-            heads = 0
-            for line in self.lines:
-                of_line = waiting & line
-                heads |= of_line & -of_line
+        heads = self.heads.get(waiting)
+        if heads is None:
+            heads = self.heads[waiting] = self._heads(waiting)
         key = usage << self.width | heads
         decision = self.known.get(key)
         if decision is None:
-            decision = self.known[key] = self._decision(waiting, running)
+            decision = self.known[key] = self._decision(key if self.owners_keep else usage, heads, waiting, running)
         mask = decision.mask
         if not mask:
             return decision.steps
@@ -133,40 +143,53 @@ class Decisions:
             jobs |= (waiting & mask) << self.width
         steps = decision.by_jobs.get(jobs)
         if steps is None:
-            steps = decision.by_jobs[jobs] = self._steps(waiting, running)
+            steps = self._steps(key if self.owners_keep else usage, waiting, running)
+            decision.by_jobs[jobs] = steps
         return steps
 
-    def _decision(self, waiting: int, running: int) -> Decision:
-        self._go_to(waiting, running)
-        starts, mask = self._look()
-        return Decision(self._steps(waiting, running) if starts and not mask else [], mask)
+    def _heads(self, waiting: int) -> int:
+        """Those that wait on which the moves depend."""
+        if not self.one_head_each:
+            return waiting
+        heads = 0
+        for line in self.lines:
+            of_line = waiting & line
+            heads |= of_line & -of_line
+        return heads
 
-    def _look(self) -> tuple[bool, int]:
-        """Can any job start by itself; and which may be stopped for others if they run?
+    def _that_matter(self, waiting: int) -> int:
+        """Those that have to be in line where the pass is asked: what stands behind a head tells who is like whom."""
+        return waiting if self.groups_matter else self.heads[waiting]
 
-        With these are all that tell how they are interchanged.
-        """
-        state, passes = self.state, self.clock.passes
-        if passes.blocked_owners_keep:
-            state.keep_for_blocked_owners()
+    def _decision(self, usage: int, heads: int, waiting: int, running: int) -> Decision:
         starts, mask = False, 0
-        for share in state.waiting:
-            for job in state.fronts(share):
-                can = state.look(job)
-                if can & STARTS:
-                    starts = True
-                    continue
-                if can == NEVER:
-                    continue
-                own = self.below[job]
-                mask |= own
-                if own or can & INSIDE or passes.partly_borrowed:
-                    for _, unit, _ in state.demand[job]:
-                        for other in state.over[unit]:
-                            mask |= self.of_share[other]
+        for job in self.jobs_of(heads):
+            look = self.looks.get((usage, job))
+            if look is None:
+                self._go_to(self._that_matter(waiting), running)
+                look = self.looks[usage, job] = self._look(job)
+            starts = starts or look[0]
+            mask |= look[1]
         if mask and self.groups_matter:
-            mask = sum(jobs for jobs in self.of_share if jobs & mask)
-        return starts, mask
+            mask = sum(jobs for jobs in self.of_share if jobs & mask)  # and all that tell how they are interchanged
+        return Decision(self._steps(usage, waiting, running) if starts and not mask else [], mask)
+
+    def _look(self, job: int) -> tuple[bool, int]:
+        """Can the job start by itself; and which may be stopped for it, if they run?"""
+        state = self.state
+        if self.owners_keep:
+            state.keep_for_blocked_owners()
+        can = state.look(job)
+        if can & STARTS:
+            return True, 0
+        if can == NEVER:
+            return False, 0
+        mask = self.below[job]
+        if mask or can & INSIDE or self.clock.passes.partly_borrowed:
+            for _, unit, _ in state.demand[job]:
+                for other in state.over[unit]:
+                    mask |= self.of_share[other]
+        return False, mask
 
     def _below(self, job: int) -> int:
         """Jobs that may be stopped for one of their own share."""
@@ -176,19 +199,28 @@ class Decisions:
             return 0
         return self.set_of(other for other in self.jobs_of(self.of_share[share]) if priority[other] < priority[job])
 
-    def _steps(self, waiting: int, running: int) -> list[Step]:
+    def _steps(self, usage: int, waiting: int, running: int) -> list[Step]:
         """Ask the pass."""
+        waiting = self._that_matter(waiting)
         self._go_to(waiting, running)
+        self.chooser.jobs = running | (waiting << self.width if self.lines_matter else 0)
         if not self.clock.passes.look_for_moves():
             return []
         moves = self.chooser.found
         if len(moves) > 1 and self.partial_order and independent(self.state, moves):
             moves = moves[:1]
-        return [self._step(move, waiting, running) for move in moves]
+        steps: list[Step] = []
+        for move in moves:
+            victims = self.set_of(move.victims) if move.victims else 0
+            step = self.steps.get((usage, move.job, victims))
+            if step is None:
+                step = self.steps[usage, move.job, victims] = self._step(move, victims, waiting, running)
+            steps.append(step)
+        return steps
 
-    def _step(self, move: Move, waiting: int, running: int) -> Step:
-        starter, victims = self.bit[move.job], self.set_of(move.victims)
-        self._go_to(waiting & ~starter | victims, running & ~victims | starter)
+    def _step(self, move: Move, victims: int, waiting: int, running: int) -> Step:
+        starter = self.bit[move.job]
+        self._go_to(waiting & ~starter, running & ~victims | starter)
         gain = self.weight[move.job] - sum(self.weight[victim] for victim in move.victims)
         return Step(move, starter, victims, gain, touches=self.watch.touches(self.state, move))
 
@@ -196,7 +228,7 @@ class Decisions:
         """Bring the state to where these jobs wait and these run: as starts and ends do, whatever came in between."""
         state = self.state
         ended, started = self.running & ~running, running & ~self.running
-        gone, come = self.waiting & ~waiting, waiting & ~self.waiting
+        gone, come = self.waiting & ~waiting & ~running, waiting & ~self.waiting
         if ended:
             for job in self.jobs_of(ended):
                 state.end(job)

@@ -32,22 +32,23 @@ def minimal_sets(search: Search, groups: Sequence[int] | None, until: float) -> 
         return
     alike = _alike(search.candidates(), groups)
     found: list[tuple[int, ...]] = []
-    growing = deque([((0,) * len(alike), 0)])
+    growing: deque[tuple[tuple[int, ...], int, list[int]]] = deque([((0,) * len(alike), 0, [])])
     looked_at = 0
     while growing:
-        counts, last = growing.popleft()
+        counts, last, smaller = growing.popleft()
         for group in range(last, len(alike)):
-            if counts[group] == len(alike[group]):
+            count = counts[group]
+            if count == len(alike[group]):
                 continue
-            larger = (*counts[:group], counts[group] + 1, *counts[group + 1 :])
+            larger = (*counts[:group], count + 1, *counts[group + 1 :])
             looked_at += 1
             if looked_at % _AT_ONCE == 0 and monotonic() > until:
                 raise OutOfTimeError
-            if any(all(map(int.__le__, smaller, larger)) for smaller in found):
+            if any(all(map(int.__le__, legal, larger)) for legal in found):
                 continue
-            chosen = [job for jobs, count in zip(alike, larger, strict=True) for job in jobs[:count]]
+            chosen = [*smaller, alike[group][count]]
             if not search.legal(chosen):
-                growing.append((larger, group))
+                growing.append((larger, group, chosen))
             elif search.kind is not Kind.MIXED or not search.one_kind_does(chosen):
                 found.append(larger)
                 yield chosen

@@ -33,8 +33,8 @@ Made: TypeAlias = "tuple[Made, Step] | None"
 Instant: TypeAlias = "tuple[Way, float, int, Made]"
 """The way before an instant, its time in seconds, the job that ended then (-1: none), and the moves made."""
 Way: TypeAlias = "Instant | None"
-Rest: TypeAlias = tuple[int, int, int, int, float, int, Way]
-"""At rest: groups of jobs that have come, jobs that wait, that run, the usage, seconds, depth, and the way there."""
+Reached: TypeAlias = tuple[int, int, int, int, int, Instant]
+"""A state: groups of jobs that have come, jobs that wait, that run, the usage, the depth, and the way there."""
 
 
 Underway: TypeAlias = tuple[int, int, int, Made, tuple[int, ...]]
@@ -102,7 +102,7 @@ class Untimed:
         self.met: set[int] = set()
         """States in which a job has just ended, before the pass that follows."""
         self.seen: set[int] = set()
-        self.frontier: deque[Rest] = deque()
+        self.frontier: deque[Reached] = deque()
         self.is_touched = False
         """Has any move been made that might have broken what is expected?"""
         self.endless: str | None = None
@@ -125,58 +125,76 @@ class Untimed:
         running = self.decisions.running
         usage = sum(weight for _, bit, weight in self.ends if bit & running)
         self.seen.add(self._key(0, 0, running))
-        self.frontier.append((0, 0, running, usage, self.start.at, 0, None))
+        self.frontier.append((0, 0, running, usage, 0, (None, self.start.at, _NONE, None)))
         while self.frontier:
             rest = self.frontier.popleft()
             result.states += 1
-            result.depth = max(result.depth, rest[5])
+            result.depth = max(result.depth, rest[4])
             if bounds.spent + result.states >= bounds.max_states:
                 result.unsettled = f"--max-states {bounds.max_states} was reached"
                 return
             self._go_on(rest)
         result.unsettled, result.is_endless = self.endless, self.endless is not None
 
-    def _go_on(self, rest: Rest) -> None:
+    def _go_on(self, rest: Reached) -> None:
         """Let everything happen that may be next."""
-        stage, waiting, running, usage, now, depth, way = rest
-        due = self.due[stage]
-        soon = between(now, min(due, self.until), 0.0)
-        if running and soon is not None and now < self.until:
-            for job, bit, weight in [end for end in self.ends if running & end[1] and self._is_new(rest, end[1])]:
-                self._pass(stage, (waiting, running ^ bit, usage - weight, None, ()), (way, soon, job, None), depth + 1)
-        if due <= self.until and due < inf:
+        stage, waiting, running, usage, depth, way = rest
+        now, due, until = way[1], self.due[stage], self.until
+        soon = between(now, min(due, until), 0.0) if running and now < until else None
+        if soon is not None:
+            for job, bit, weight in self._new_ends(stage, waiting, running):
+                self._pass((stage, waiting, running ^ bit, usage - weight, depth + 1, (way, soon, job, None)))
+        if due <= until and due < inf:
             come = waiting | self.coming[stage]
-            self._pass(stage + 1, (come, running, usage, None, ()), (way, due, _NONE, None), depth + 1)
+            self._pass((stage + 1, come, running, usage, depth + 1, (way, due, _NONE, None)))
 
-    def _is_new(self, rest: Rest, ending: int) -> bool:
-        """Is the state with the job ended none that was met before its pass? What follows from it is known else."""
-        key = self._key(rest[0], rest[1], rest[2] ^ ending)
-        if key in self.met:
-            return False
-        self.met.add(key)
-        return True
+    def _new_ends(self, stage: int, waiting: int, running: int) -> list[tuple[int, int, int]]:
+        """Jobs that leave a state that was not met before its pass; else what follows from it is known."""
+        met, key_of = self.met, self._key
+        found: list[tuple[int, int, int]] = []
+        for end in self.ends:
+            if running & end[1]:
+                key = key_of(stage, waiting, running ^ end[1])
+                if key not in met:
+                    met.add(key)
+                    found.append(end)
+        return found
 
-    def _pass(self, stage: int, begin: Underway, way: Instant, depth: int) -> None:
+    def _pass(self, begin: Reached) -> None:
         """Make every move that may be made, until none is left."""
         moves_of = self.decisions.of
+        stage, waiting, running, usage, depth, way = begin
+        made: Made = None
+        been: tuple[int, ...] = ()
         others: list[Underway] = []
         seen: set[int] = set()
-        now: Underway | None = begin
-        while now is not None:
-            waiting, running, usage, made, _ = now
+        while True:
             steps = moves_of(waiting, running, usage) if waiting else _NO_STEPS
             if steps:
-                for step in steps[1:]:
-                    other = self._after(now, step, stage, way)
-                    if other is not None and (key := self._key(stage, other[0], other[1])) not in seen:
-                        seen.add(key)
-                        others.append(other)
-                now = self._after(now, steps[0], stage, way)
+                if len(steps) > 1:
+                    now: Underway = (waiting, running, usage, made, been)
+                    for step in steps[1:]:
+                        other = self._after(now, step, stage, way)
+                        if other is not None and (key := self._key(stage, other[0], other[1])) not in seen:
+                            seen.add(key)
+                            others.append(other)
+                step = steps[0]
+                if step.is_plain:
+                    waiting ^= step.starter
+                    running |= step.starter
+                    usage += step.gain
+                    made = (made, step)
+                    continue
+                after = self._after((waiting, running, usage, made, been), step, stage, way)
+                if after is not None:
+                    waiting, running, usage, made, been = after
+                    continue
             else:
-                self._come_to_rest(stage, now, (way[0], way[1], way[2], made), depth)
-                now = None
-            if now is None and others:
-                now = others.pop()
+                here = way if made is None else (way[0], way[1], way[2], made)
+                self._come_to_rest((stage, waiting, running, usage, depth, here))
+            if not others:
+                return
+            waiting, running, usage, made, been = others.pop()
 
     def _after(self, now: Underway, step: Step, stage: int, way: Instant) -> Underway | None:
         """The state after the move; None where preemptions go round in a circle."""
@@ -201,16 +219,17 @@ class Untimed:
             stops += [(victim, step.move.job) for victim in step.move.victims]
         self.endless = circle(stops, self.start.jobs, at)
 
-    def _come_to_rest(self, stage: int, now: Underway, way: Instant, depth: int) -> None:
+    def _come_to_rest(self, rest: Reached) -> None:
         if self.is_touched:
-            self._look_at_rest(way)
-        self.result.transitions += 1
-        if self.result.transitions % 64 == 0 and monotonic() > self.ends_by:
+            self._look_at_rest(rest[5])
+        result = self.result
+        result.transitions += 1
+        if result.transitions & 63 == 0 and monotonic() > self.ends_by:
             raise OutOfTimeError
-        key = self._key(stage, now[0], now[1])
+        key = self._key(rest[0], rest[1], rest[2])
         if key not in self.seen:
             self.seen.add(key)
-            self.frontier.append((stage, now[0], now[1], now[2], way[1], depth, way))
+            self.frontier.append(rest)
 
     # --- keys -----------------------------------------------------------------------------------
 
@@ -272,6 +291,7 @@ class Untimed:
             instants.append(way)
             way = way[0]
         clock, began = self.start.copy(), 0
+        instants.pop()  # the start
         clock.passes.chooser = guide = Guide()
         for instant in reversed(instants):
             _, at, ended, made = instant

@@ -33,7 +33,7 @@ class Watch(Protocol):
         """What of the past its answer still depends on."""
 
     def touches(self, state: State, move: Move) -> bool:
-        """Might the move break it that led to the state? Asked only ``by_moves``; it depends on these two alone."""
+        """Might the move break it that led to the state? It depends on the move and the usage alone."""
 
     def moved(self, clock: Clock, move: Move) -> bool:
         """Has the move just made broken it?"""
