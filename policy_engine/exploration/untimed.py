@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import inf
 from time import monotonic
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from policy_engine.exploration.collecting import Collector
 from policy_engine.exploration.decisions import Decisions, Step
@@ -28,11 +28,12 @@ from policy_engine.simulation import Clock
 
 _NONE: Final = -1
 
-Made: TypeAlias = "tuple[Made, Step] | None"
+# What comes before in a chain is Any: mypyc has no recursive types.
+Made: TypeAlias = tuple[Any, Step] | None
 """The moves made at an instant, the last one first."""
-Instant: TypeAlias = "tuple[Way, float, int, Made]"
+Instant: TypeAlias = tuple[Any, float, int, Made]
 """The way before an instant, its time in seconds, the job that ended then (-1: none), and the moves made."""
-Way: TypeAlias = "Instant | None"
+Way: TypeAlias = Instant | None
 Reached: TypeAlias = tuple[int, int, int, int, int, Instant]
 """A state: groups of jobs that have come, jobs that wait, that run, the usage, the depth, and the way there."""
 
