@@ -745,6 +745,8 @@ class State:
             kept = self.kept_now_total[unit] - self.kept_now[cell] - self.overcommitted[unit]
             if count > (room - kept if kept > 0 else room) or self.now[cell] + count > self.bound[cell]:
                 can = can & ~STARTS | WAITS
+                if not (self.stopping or self.claims):  # what is now is what will be after
+                    return self._look_at_stuck(job)
                 if count > self.room_after(cell, unit, pool):
                     return self._look_at_stuck(job)
         return can
