@@ -17,3 +17,13 @@ def paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def paused_to_the_end() -> Iterator[None]:
+    """The same in a program that ends then: what is left goes with the process, and is not looked at before."""
+    with paused():
+        try:
+            yield
+        finally:
+            gc.freeze()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from policy_engine.collector import paused
+from policy_engine.collector import paused_to_the_end
 from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
     ANONYMISE,
@@ -90,7 +90,7 @@ def replay(
     """  # noqa: D301
     if not asked.shake:
         # what one replay makes stays to the end; of many, the circles of those before are to be found
-        click.get_current_context().with_resource(paused())
+        click.get_current_context().with_resource(paused_to_the_end())
     from policy_engine.report.replay import ReplayReport, anonymous
     from policy_engine.report.replay_rows import write_events, write_rows
     from policy_engine.sources import load

@@ -71,7 +71,11 @@ class _Cell:
         allowed = self.limit - count
         if self.used > allowed:
             return None
-        return -inf if self.base <= allowed else next(at for at, used in self.falls if used <= allowed)
+        if self.base > allowed:
+            for at, used in self.falls:
+                if used <= allowed:
+                    return at
+        return -inf
 
 
 class Claims:
@@ -110,7 +114,7 @@ class Claims:
 
     def _walk(self, rows: list[Row]) -> None:
         demands, runnable, held = self._demands, self._runnable, self._held
-        claims, stopping = self._open, self._stopping
+        claims, stopping, since, jobs = self._open, self._stopping, self._since, self.jobs
         submitted, started, finished = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED
         for row in rows:
             at, kind, job, _, _, _ = row
@@ -118,13 +122,10 @@ class Claims:
                 runnable[job] = at
             elif kind is started:
                 held[job] = 1
-                if runnable[job] < at or claims:
+                if job in claims:
                     self._start(job, at)
-                else:  # it did not wait
-                    line, cells = demands[job]
-                    line.left = at
-                    for cell, count in cells:
-                        cell.take(count)
+                elif (entitled := self._leave(job, at)) is not None and at > entitled and at >= since:
+                    self.reclaims[jobs[job].share].append(at - entitled)
             elif kind is finished and job not in stopping:
                 for cell, count in demands[job][1]:
                     cell.give(at, count)
@@ -142,23 +143,25 @@ class Claims:
             self._release(job, at, stopped=kind is Kind.STOPPED)
 
     def _start(self, job: int, at: float) -> None:
-        claim = self._open.pop(job, None)
-        entitled = self._leave(job, at) if claim is None else claim.entitled_since
-        if claim is not None:
-            claim.started = at
-        if entitled is None or at < self._since:
-            return
-        if at > entitled or (claim is not None and claim.across):
+        """It has claimed."""
+        claim = self._open.pop(job)
+        claim.started = at
+        entitled = claim.entitled_since
+        if entitled is not None and at >= self._since and (at > entitled or claim.across):
             self.reclaims[self.jobs[job].share].append(at - entitled)
 
     def _leave(self, job: int, at: float) -> float | None:
         """It leaves the line to start or to claim: since when it was first and inside the limit; None: it is beyond."""
         line, cells = self._demands[job]
-        entitled: float | None = max(self._runnable[job], line.left)
+        runnable, left = self._runnable[job], line.left
+        entitled: float | None = runnable if runnable > left else left
         line.left = at
         for cell, count in cells:
             since = cell.has_room_since(count)
-            entitled = None if since is None or entitled is None else max(entitled, since)
+            if since is None:
+                entitled = None
+            elif entitled is not None and since > entitled:
+                entitled = since
             cell.take(count)
         return entitled
 

@@ -97,6 +97,8 @@ class Tolls:
                 toll.waits.append(started - submitted)
             elif last[number] is not None:
                 toll.never_started += 1
+        for toll in self.tolls.values():
+            toll.waits.sort()  # they are put together in many ways, and each is sorted: runs in order are merged
         for number, seconds in self.lives.requeued.items():
             if submitted_at(self.jobs[number]) >= since:
                 self.toll(number).requeued += seconds
