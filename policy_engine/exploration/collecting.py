@@ -101,7 +101,7 @@ class Remembering(Collector):
         super().__init__(of.open)
         self.groups, self.until = of.groups, of.until
         self.jobs = 0
-        """Those that run, and where they matter those that wait, as bits."""
+        """What the sets depend on: the jobs that run, and which of them are interchangeable."""
         self.known: dict[tuple[int, int, int, bool], tuple[Sequence[Sequence[int]], bool]] = {}
         """The sets, and whether some of them leave the share beyond its limit."""
 

@@ -9,14 +9,18 @@ Sets of jobs are bits here: those of a share stand together, in the order of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from policy_engine.exploration.collecting import Collector, Remembering, independent
+from policy_engine.exploration.keys import Keys
 from policy_engine.exploration.watch import Watch
 from policy_engine.scheduler.moves import Move
-from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, Phase
+from policy_engine.scheduler.state import INSIDE, NEVER, STARTS, Phase, State
 from policy_engine.simulation import Clock
+
+_BITS: Final = 32
+"""Of the number of a grouping; there is no memory for as many."""
 
 
 class Step:
@@ -55,7 +59,7 @@ class Decisions:
         clock: Clock,
         chooser: Collector,
         watch: Watch,
-        order: Sequence[Sequence[int]],
+        keys: Keys,
         *,
         partial_order: bool,
     ) -> None:
@@ -65,27 +69,32 @@ class Decisions:
             clock: before anything has happened.
             chooser: whom its pass asks.
             watch: looks on; it can tell by the moves alone.
-            order: of each share, its jobs in the order of their places.
+            keys: who may be interchanged, and each share's jobs in the order of their places.
             partial_order: make independent starts in one order alone.
         """
-        self.clock, self.watch, self.partial_order = clock, watch, partial_order
+        self.clock, self.watch, self.keys, self.partial_order = clock, watch, keys, partial_order
         self.state = clock.state
         clock.passes.chooser = self.chooser = Remembering(chooser)
-        self.jobs = [job for jobs in order for job in jobs]
+        self.jobs = [job for jobs in keys.order for job in jobs]
         """By place."""
         self.bit = [0] * len(self.jobs)
         for place, job in enumerate(self.jobs):
             self.bit[job] = 1 << place
         self.width: Final = len(self.jobs)
-        self.of_share = [self.set_of(jobs) for jobs in order]
+        self.of_share = [self.set_of(jobs) for jobs in keys.order]
         self.lines = [jobs for jobs in self.of_share if jobs]
         self.one_head_each = self.state.choices.head_of_line == "strict"
-        self.groups_matter = self.chooser.groups(self.state) is not None
-        """Who may be interchanged depends on who waits behind whom."""
+        self.groups_matter = keys.interchanges and keys.runners_are_alike
+        """Of jobs that are interchangeable the first few stand for all."""
+        if self.groups_matter:
+            self.chooser.groups = self._groups_now
+        self.grouped: list[dict[int, int]] = [{} for _ in keys.order]
+        """Of each share a number for how its running jobs are interchanged, by those that wait and run."""
+        self.groupings: dict[tuple[int, ...], int] = {}
+        self.asked: tuple[int, int] = 0, 0
+        """Those that wait and run where the pass is asked."""
         self.owners_keep = self.state.choices.blocked_owner_lends == "no"
         """What is kept depends on the heads too."""
-        self.lines_matter = self.groups_matter or self.owners_keep
-        """Who may be stopped depends on who waits."""
         self.below = [self._below(job) for job in range(self.width)]
         self.weight = self._weights()
         """What each job uses, every cell in bits of its own."""
@@ -140,7 +149,7 @@ class Decisions:
             return decision.steps
         jobs = running & mask
         if self.groups_matter:
-            jobs |= (waiting & mask) << self.width
+            jobs = self._with_groups(jobs, waiting, running, mask)
         steps = decision.by_jobs.get(jobs)
         if steps is None:
             steps = self._steps(key if self.owners_keep else usage, waiting, running)
@@ -157,21 +166,44 @@ class Decisions:
             heads |= of_line & -of_line
         return heads
 
-    def _that_matter(self, waiting: int) -> int:
-        """Those that have to be in line where the pass is asked: what stands behind a head tells who is like whom."""
-        return waiting if self.groups_matter else self.heads[waiting]
+    def _with_groups(self, jobs: int, waiting: int, running: int, mask: int) -> int:
+        """The jobs, and how those of the shares in the mask are interchanged while they run."""
+        for share, of_share in enumerate(self.of_share):
+            if of_share & mask:
+                part = (waiting & of_share) << self.width | running & of_share
+                number = self.grouped[share].get(part)
+                if number is None:
+                    number = self.grouped[share][part] = self._grouping(waiting & of_share, running & of_share)
+                jobs = jobs << _BITS | number
+        return jobs
+
+    def _grouping(self, waiting: int, running: int) -> int:
+        groups = self.keys.groups_of_phases(self.phases_of(waiting, running))
+        first: dict[int, int] = {}
+        grouping = tuple(first.setdefault(groups[job], job) for job in self.jobs_of(running))
+        return self.groupings.setdefault(grouping, len(self.groupings))
+
+    def _groups_now(self, _: State) -> list[int]:
+        return self.keys.groups_of_phases(self.phases_of(*self.asked))
+
+    def phases_of(self, waiting: int, running: int) -> list[Phase]:
+        """Of each job its phase, where these wait and run and all others have ended."""
+        phases = [Phase.ENDED] * self.width
+        for job in self.jobs_of(waiting):
+            phases[job] = Phase.WAITING
+        for job in self.jobs_of(running):
+            phases[job] = Phase.RUNNING
+        return phases
 
     def _decision(self, usage: int, heads: int, waiting: int, running: int) -> Decision:
         starts, mask = False, 0
         for job in self.jobs_of(heads):
             look = self.looks.get((usage, job))
             if look is None:
-                self._go_to(self._that_matter(waiting), running)
+                self._go_to(heads, running)
                 look = self.looks[usage, job] = self._look(job)
             starts = starts or look[0]
             mask |= look[1]
-        if mask and self.groups_matter:
-            mask = sum(jobs for jobs in self.of_share if jobs & mask)  # and all that tell how they are interchanged
         return Decision(self._steps(usage, waiting, running) if starts and not mask else [], mask)
 
     def _look(self, job: int) -> tuple[bool, int]:
@@ -201,9 +233,11 @@ class Decisions:
 
     def _steps(self, usage: int, waiting: int, running: int) -> list[Step]:
         """Ask the pass."""
-        waiting = self._that_matter(waiting)
-        self._go_to(waiting, running)
-        self.chooser.jobs = running | (waiting << self.width if self.lines_matter else 0)
+        heads = self.heads[waiting]
+        self._go_to(heads, running)
+        self.asked = waiting, running
+        jobs = running | heads << self.width if self.owners_keep else running
+        self.chooser.jobs = self._with_groups(jobs, waiting, running, -1) if self.groups_matter else jobs
         if not self.clock.passes.look_for_moves():
             return []
         moves = self.chooser.found
@@ -214,13 +248,13 @@ class Decisions:
             victims = self.set_of(move.victims) if move.victims else 0
             step = self.steps.get((usage, move.job, victims))
             if step is None:
-                step = self.steps[usage, move.job, victims] = self._step(move, victims, waiting, running)
+                step = self.steps[usage, move.job, victims] = self._step(move, victims, heads, running)
             steps.append(step)
         return steps
 
-    def _step(self, move: Move, victims: int, waiting: int, running: int) -> Step:
+    def _step(self, move: Move, victims: int, heads: int, running: int) -> Step:
         starter = self.bit[move.job]
-        self._go_to(waiting & ~starter, running & ~victims | starter)
+        self._go_to(heads & ~starter, running & ~victims | starter)
         gain = self.weight[move.job] - sum(self.weight[victim] for victim in move.victims)
         return Step(move, starter, victims, gain, touches=self.watch.touches(self.state, move))
 

@@ -76,6 +76,8 @@ class Keys:
         """A state is which of its jobs wait and which run."""
         self.each_by_itself = not symmetry and not come_at_any_time and self.keeps_place
         self.codes, self.order = self._codes(clock)
+        self.interchanges = symmetry and (len(self.alike_shares) > 0 or len(set(self.codes)) < len(self.codes))
+        """Are any jobs or shares taken for one another?"""
         self.in_line = [job for jobs in self.order for job in jobs]
         in_line = [self.codes[job] for job in self.in_line]
         self.kinds_stand_together = (
@@ -198,16 +200,28 @@ class Keys:
             return None
         groups = list(range(len(state.phase)))
         for jobs in self.order:
-            firsts: dict[int, int] = {}
-            for job in sorted(jobs, key=lambda job: self._place(state, job)) if self.come_at_any_time else jobs:
-                code = self.codes[job]
-                if not _NEW < state.phase[job] < _ENDED:
-                    continue
-                if self.keeps_place and code not in firsts:
-                    firsts.clear()
-                if self.open_ended[job]:
-                    groups[job] = firsts.setdefault(code, job)
+            in_line = sorted(jobs, key=lambda job: self._place(state, job)) if self.come_at_any_time else jobs
+            self._group(in_line, state.phase, groups)
         return groups
+
+    def groups_of_phases(self, phase: Sequence[int]) -> list[int]:
+        """The same by the phases of all jobs, where ``jobs_suffice``."""
+        groups = list(range(len(phase)))
+        for jobs in self.order:
+            self._group(jobs, phase, groups)
+        return groups
+
+    def _group(self, in_line: Sequence[int], phase: Sequence[int], groups: list[int]) -> None:
+        """Note the groups of one share's jobs."""
+        firsts: dict[int, int] = {}
+        for job in in_line:
+            code = self.codes[job]
+            if not _NEW < phase[job] < _ENDED:
+                continue
+            if self.keeps_place and code not in firsts:
+                firsts.clear()
+            if self.open_ended[job]:
+                groups[job] = firsts.setdefault(code, job)
 
     def _in_one_order(self, codes: list[int]) -> list[int]:
         """Neighbours of one kind interchanged."""

@@ -22,7 +22,6 @@ from policy_engine.exploration.sets import OutOfTimeError
 from policy_engine.exploration.times import LATER, between
 from policy_engine.exploration.watch import Watch
 from policy_engine.scheduler.moves import Move
-from policy_engine.scheduler.state import Phase
 from policy_engine.scheduler.victims import Search
 from policy_engine.simulation import Clock
 
@@ -90,14 +89,14 @@ class Untimed:
             partial_order: make independent starts in one order alone.
         """
         self.start, self.keys, self.watch, self.until = start, keys, watch, until
-        self.decisions = Decisions(start.copy(), chooser, watch, keys.order, partial_order=partial_order)
+        self.decisions = Decisions(start.copy(), chooser, watch, keys, partial_order=partial_order)
         self.width = self.decisions.width
         self.due: list[float] = []
         """When jobs come; last, infinity."""
         self.coming: list[int] = []
         self._see_what_comes()
         self.ends = [(job, self.decisions.bit[job], self.decisions.weight[job]) for job in range(len(start.jobs))]
-        self.interchanges = keys.symmetry
+        self.interchanges = keys.interchanges
         self.known_shares: list[dict[int, int]] = [{} for _ in keys.order]
         self.numbers: dict[tuple[int, ...], int] = {}
         self.met: set[int] = set()
@@ -151,11 +150,13 @@ class Untimed:
 
     def _new_ends(self, stage: int, waiting: int, running: int) -> list[tuple[int, int, int]]:
         """Jobs that leave a state that was not met before its pass; else what follows from it is known."""
-        met, key_of = self.met, self._key
+        met, interchanges = self.met, self.interchanges
+        here = 0 if interchanges else self._key(stage, waiting, running)
         found: list[tuple[int, int, int]] = []
         for end in self.ends:
-            if running & end[1]:
-                key = key_of(stage, waiting, running ^ end[1])
+            bit = end[1]
+            if running & bit:
+                key = self._key(stage, waiting, running ^ bit) if interchanges else here ^ bit
                 if key not in met:
                     met.add(key)
                     found.append(end)
@@ -227,9 +228,9 @@ class Untimed:
         result.transitions += 1
         if result.transitions & 63 == 0 and monotonic() > self.ends_by:
             raise OutOfTimeError
-        key = self._key(rest[0], rest[1], rest[2])
-        if key not in self.seen:
-            self.seen.add(key)
+        key, seen = self._key(rest[0], rest[1], rest[2]), self.seen
+        if key not in seen:
+            seen.add(key)
             self.frontier.append(rest)
 
     # --- keys -----------------------------------------------------------------------------------
@@ -253,18 +254,10 @@ class Untimed:
 
     def _number(self, share: int, part: int) -> int:
         """Of a share's jobs that wait and that run, interchangeable ones taken for one another."""
-        phases = self._phases(part >> self.width, part & (1 << self.width) - 1)
+        phases = self.decisions.phases_of(part >> self.width, part & (1 << self.width) - 1)
         number = self.numbers.setdefault(self.keys.share_of_phases(share, phases), len(self.numbers))
         self.known_shares[share][part] = number
         return number
-
-    def _phases(self, waiting: int, running: int) -> list[Phase]:
-        phases = [Phase.ENDED] * self.width
-        for job in self.decisions.jobs_of(waiting):
-            phases[job] = Phase.WAITING
-        for job in self.decisions.jobs_of(running):
-            phases[job] = Phase.RUNNING
-        return phases
 
     # --- what may be broken ---------------------------------------------------------------------
 
