@@ -39,6 +39,8 @@ class Fidelity:
 def fidelity(result: ReplayResult) -> Fidelity | None:
     """How far the replay is from the history; None where the history has no starts."""
     started, first = result.history.started, result.lives.first
+    if started.count(None) == len(started):
+        return None
     waits: list[tuple[float, float]] = []
     spent = 0.0
     for number, (job, place) in enumerate(zip(result.fitted.jobs, result.fitted.numbers, strict=True)):

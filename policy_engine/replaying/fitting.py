@@ -67,7 +67,8 @@ def fit(policy: Policy, history: History, choices: Choices, *, strict: bool = Fa
                 continue
         numbers.append(number)
     _check(history, remarks, numbers, strict=strict)
-    jobs = tuple(history.jobs[number] for number in numbers)
+    is_all = len(numbers) == len(history.jobs)
+    jobs = history.jobs if is_all else tuple(history.jobs[number] for number in numbers)
     return Fitted(jobs, numbers, tuple(never_run), tuple(remarks))
 
 

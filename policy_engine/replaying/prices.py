@@ -27,16 +27,13 @@ def _price(value: object) -> float:
     return float(value)
 
 
-_FILE: Final = TypeAdapter(dict[Unit, Annotated[float, BeforeValidator(_price)]])
-
-
 def load_prices(path: str | Path, units: Iterable[str]) -> Prices:
     """The prices of a YAML or JSON file, ``ml.g5.xlarge: 1.5``: of an hour of one instance, for each of the units.
 
     Raises InputError with file, line, column and key, also where a unit has no price.
     """
     document = read(path)
-    prices = validated(document, _FILE)
+    prices = validated(document, TypeAdapter(dict[Unit, Annotated[float, BeforeValidator(_price)]]))
     missing = [unit for unit in units if unit not in prices]
     if missing:
         raise InputError(f"no price for {', '.join(missing)}", file=str(path))
