@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 REPORT := build/report
 SAGEMAKER := build/sagemaker
+COMPILED := build/compiled
 
 # The first Python on the PATH that the project supports.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
@@ -111,6 +112,31 @@ format: setup ## Let ruff format and fix what it can
 wheel: setup ## Build the wheel into dist/
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
+# The same sources with the scheduler compiled, built from a copy: nothing compiled is ever beside a source.
+.PHONY: compiled
+compiled: $(COMPILED)/.installed ## Build a wheel with the scheduler compiled into dist/, and install it in build/compiled
+	@$(COMPILED)/bin/python -c 'import os, shlex, shutil, sysconfig; \
+		cc = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]; \
+		header = os.path.join(sysconfig.get_path("include"), "Python.h"); \
+		missing = [] if shutil.which(cc) else ["a C compiler: " + cc + " is not on the PATH"]; \
+		missing += [] if os.path.exists(header) else ["the headers of Python: there is no " + header]; \
+		missing and exit("a compiled wheel needs " + "; and ".join(missing) + " (Debian, Ubuntu: apt-get install gcc python3-dev)")'
+	@rm -rf $(COMPILED)/source $(COMPILED)/wheel
+	@$(COMPILED)/bin/python -m hatchling build --target sdist --directory $(COMPILED)/source >/dev/null
+	@tar -xzf $(COMPILED)/source/*.tar.gz -C $(COMPILED)/source --strip-components 1
+	@echo "compiling (a minute or two)"
+	@cd $(COMPILED)/source && HATCH_BUILD_HOOK_ENABLE_MYPYC=true ../bin/python -m hatchling build --target wheel --directory ../wheel >/dev/null
+	@$(PIP) --python $(COMPILED)/bin/python install --no-deps --force-reinstall $(COMPILED)/wheel/*.whl
+	@mkdir -p dist && cp $(COMPILED)/wheel/*.whl dist
+
+# What builds it, what it needs, and the simulators that it is measured beside.
+$(COMPILED)/.installed: $(VENV)/.created requirements-compiled.lock requirements-benchmarks.lock
+	@echo "installing requirements-compiled.lock and requirements-benchmarks.lock into $(COMPILED)"
+	@$(BIN)/python -m venv --clear --without-pip $(COMPILED)
+	@$(PIP) --python $(COMPILED)/bin/python install --require-hashes -r requirements-compiled.lock \
+		-r requirements-benchmarks.lock
+	@touch $@
+
 UV_VERSION := 0.13.9
 # One resolution for every supported Python and platform, with hashes and no index.
 COMPILE := build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -123,6 +149,8 @@ lock: $(VENV)/.created ## Resolve the lock files anew (UPGRADE=--upgrade takes n
 	$(COMPILE) $(UPGRADE) pyproject.toml --all-extras --group build --group test --group lint \
 		--output-file requirements.lock
 	$(COMPILE) $(UPGRADE) --group benchmarks --constraint requirements.lock --output-file requirements-benchmarks.lock
+	$(COMPILE) $(UPGRADE) pyproject.toml --group compiled --constraint requirements.lock \
+		--output-file requirements-compiled.lock
 	$(COMPILE) $(UPGRADE) --group sagemaker --output-file requirements-sagemaker.lock
 	$(COMPILE) $(UPGRADE) --group node --output-file requirements-node.lock
 	npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --ignore-scripts

@@ -137,7 +137,7 @@ WERKZEUG = (
 @contextmanager
 def served(policy: Path, server: str) -> Iterator[tuple[Served, float]]:
     """The server, and the seconds from its start to its first answer."""
-    command = ["-m", "policy_engine", "serve", str(policy), "--port", "0"]
+    command = ["-P", "-m", "policy_engine", "serve", str(policy), "--port", "0"]
     if server == "werkzeug":
         command = ["-c", WERKZEUG, str(policy)]
     began = perf_counter()

@@ -44,7 +44,7 @@ def space(rounds: int) -> None:
 def _verify(scenario: Path) -> tuple[str, float, float]:
     """States, seconds and megabytes of the whole command."""
     began = perf_counter()
-    command = ["-m", "policy_engine", "verify", str(scenario), "--open", ",".join(OPEN), "--format", "json"]
+    command = ["-P", "-m", "policy_engine", "verify", str(scenario), "--open", ",".join(OPEN), "--format", "json"]
     with Popen([sys.executable, *command], stdout=PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.read()

@@ -172,7 +172,7 @@ def measured(trace: Path, folder: Path, runs: int) -> dict[str, float]:
     shares, twice, output = folder / "shares.json", folder / "twice.csv.gz", folder / "result.json"
     shares.write_text(json.dumps(policy(trace)), encoding="utf-8")
     two_copies(trace, twice)
-    replay = [sys.executable, "-m", "policy_engine", "replay", str(shares), str(trace), "--format", "json"]
+    replay = [sys.executable, "-P", "-m", "policy_engine", "replay", str(shares), str(trace), "--format", "json"]
     double = [*replay[:-3], str(twice), "--format", "json"]
     simpy = [sys.executable, __file__, "--fifo", str(trace)]
     pairs = [interleaved(replay, simpy, output, number) for number in range(runs)]

@@ -75,7 +75,7 @@ def main() -> None:
         bare, check = [], []
         for _ in range(rounds):
             bare.append(seconds([sys.executable, "-c", "pass"]))
-            check.append(seconds([sys.executable, "-m", "policy_engine", "check", str(file)]))
+            check.append(seconds([sys.executable, "-P", "-m", "policy_engine", "check", str(file)]))
     print(f"check {median(check):.2f} s (at most {MOST}), a bare Python {median(bare):.2f} s")
     sys.exit(0 if median(check) <= MOST else 1)
 
