@@ -41,13 +41,14 @@ class Shortfall(NamedTuple):
 class Search:
     """The legal sets for one claimant on the state as it stands."""
 
-    __slots__ = ("cells", "counted", "job", "kind", "partly", "priority", "share", "state")
+    __slots__ = ("cells", "counted", "job", "kind", "partly", "priority", "share", "state", "takes_cross", "takes_own")
 
     def __init__(self, state: State, job: int, kind: Kind, *, partly: bool = False) -> None:
         """``partly``: the claimant may end up beyond its own limit (C10)."""
         self.state = state
         self.job = job
         self.kind = kind
+        self.takes_cross, self.takes_own = kind is not Kind.OWN, kind is not Kind.CROSS
         self.partly = partly
         self.share = state.share_of[job]
         self.priority = state.priority[job]
@@ -244,8 +245,8 @@ class Search:
 
     def _smallest(self) -> list[int] | None:
         """The smallest legal set; among those the first in the order of taking."""
-        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
-        if self.kind & Kind.OWN:
+        keys = self.cross_candidates() if self.takes_cross else []
+        if self.takes_own:
             keys = [*keys, *self.own_candidates()]
         sizes = sorted((self.state.jobs[-key[3]].instances for key in keys), reverse=True)
         lacking = self._lacking()
@@ -277,19 +278,19 @@ class Search:
     def possible(self) -> bool:
         """Would all candidates together do?"""
         freed = self.most_freed()
-        return freed is not None and self.shortfall(freed, crosses=bool(self.kind & Kind.CROSS)) is None
+        return freed is not None and self.shortfall(freed, crosses=self.takes_cross) is None
 
     def most_freed(self) -> dict[int, int] | None:
         """Instances of each cell that all candidates together hold; None where a kind has no candidates."""
         state = self.state
         freed: dict[int, int] = {}
-        if self.kind & Kind.CROSS:
+        if self.takes_cross:
             if not self.cells:
                 return None
             for over, _ in self.cells:
                 for cell, _ in state.cells_of[over // len(state.unit_names)]:
                     freed[cell] = state.after[cell]
-        if self.kind & Kind.OWN:
+        if self.takes_own:
             keys = self.own_candidates()
             if not keys:
                 return None
@@ -313,11 +314,11 @@ class Search:
 
     def next_victim(self, taken: list[int], out: set[int] | frozenset[int]) -> int | None:
         """The next candidate in order that is not in ``out``; the excess as it is after ``taken``."""
-        if self.kind & Kind.CROSS:
+        if self.takes_cross:
             victim = self._next_cross(taken, out)
             if victim is not None:
                 return victim
-        if self.kind & Kind.OWN:
+        if self.takes_own:
             keys = (key for key in self.own_candidates() if -key[3] not in out)
             key = min(keys, key=self._order(), default=None)
             return None if key is None else -key[3]
@@ -374,7 +375,7 @@ class Search:
         if len(state.demand[self.job]) > 1:
             return True
         freed: dict[int, int] = {}
-        if self.kind & Kind.OWN:
+        if self.takes_own:
             for key in self.own_candidates():
                 if -key[3] not in out:
                     for cell, _, count in state.demand[-key[3]]:
@@ -386,7 +387,7 @@ class Search:
             must = [counts[v] for v in taken if v in counts]
             may = [n for v, n in counts.items() if v not in taken]
             freed[cell] = most_taken(must, may, excess)
-        return self.shortfall(freed, crosses=bool(self.kind & Kind.CROSS)) is None
+        return self.shortfall(freed, crosses=self.takes_cross) is None
 
     def prune(self, taken: list[int]) -> list[int]:
         """Walk back from the last but one; put back every job without which the set is still legal."""
@@ -417,8 +418,8 @@ class Search:
 
     def candidates(self) -> list[int]:
         """Every job that may be in a set: other shares' first, each in the order of its key."""
-        keys = self.cross_candidates() if self.kind & Kind.CROSS else []
-        if self.kind & Kind.OWN:
+        keys = self.cross_candidates() if self.takes_cross else []
+        if self.takes_own:
             keys = [*keys, *self.own_candidates()]
         return [-key[3] for key in keys]
 
