@@ -55,7 +55,7 @@ class Lives:
         first, begun, last, released = self.first, self.begun, self.last, self.released
         # members of an enumeration are slow to hash: the frequent ones are told by identity
         submitted, started, finished = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED
-        waits_since, reasons = self._waits_since, self.reasons
+        ended_by, pending, waits_since, reasons = self.ended_by, self._pending, self._waits_since, self.reasons
         for row in self.run.log.rows:
             at, kind, job, _, _, _ = row
             if kind is submitted:
@@ -70,7 +70,11 @@ class Lives:
                     self._wait_is_over(job, at)
                 if reasons:
                     reasons.pop(job, None)
-            elif kind is finished or kind in _ENDS:
+            elif kind is finished and not pending:
+                last[job] = row
+                released[job] = at
+                ended_by[job] = row[4]
+            elif kind in _ENDS:
                 self._end(row)
             else:
                 self._rare(row)

@@ -87,12 +87,12 @@ class Tolls:
 
     def _read_waits(self) -> None:
         first, last, since = self.lives.first, self.lives.last, self.since
-        for number, job in enumerate(self.jobs):
-            toll = self.toll(number)
-            submitted = submitted_at(job)
+        known = self._of_demand
+        for number, (job, started) in enumerate(zip(self.jobs, first, strict=True)):
+            toll = known.get((job.share, id(job.demand))) or self.toll(number)
+            submitted = job.submit if job.started is None else job.started
             if submitted < since:
                 continue
-            started = first[number]
             if started is not None:
                 toll.waits.append(started - submitted)
             elif last[number] is not None:
