@@ -18,6 +18,7 @@ from policy_engine.scheduler.log import Why
 from policy_engine.scheduler.state import ANY, INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
 
+_NONE: Final = -1
 MOVES_PER_JOB = 10
 """More moves than this at one instant, per job that was unfinished when it began, stop the engine with an error."""
 
@@ -162,24 +163,28 @@ class Pass:
                 pass
             elif unasked:
                 heads = {*unsettled, *state.roomy()} if freed else unsettled
-                if len(heads) != 1:
-                    if not self._first_move(heads, at):
-                        break
-                else:
-                    # Only this head might move: where it starts there is nothing to choose.
+                if len(heads) == 1:
                     (share,) = heads
-                    if freed:
-                        unsettled.add(share)
                     job = -state.line[share][-1][3]
-                    can = state.look(job)
-                    if can & STARTS:
-                        state.start(job, at)
-                        self.driver.started(job)
-                    elif can & WAITS or (can != NEVER and not self._may_preempt(job, can)):
-                        state.settle(share, job, can)
-                        continue
-                    elif not (self._move(at) if can == NEVER else self._move_one_of({job: can}, at)):
+                elif heads:
+                    job = self._first_head(heads)
+                else:
+                    break
+                can = NEVER if job == _NONE else state.look(job)
+                if can & STARTS:
+                    if freed:
+                        unsettled.add(state.share_of[job])
+                    state.start(job, at)
+                    self.driver.started(job)
+                elif can == NEVER:
+                    if not self._move(at):
                         break
+                elif can & WAITS or not self._may_preempt(job, can):
+                    state.settle(state.share_of[job], job, can)
+                    continue
+                elif not self._move_one_of({job: can}, at):
+                    state.settle_stuck(state.share_of[job])
+                    continue
             elif not self._move(at):
                 break
             if self.blocked_owners_keep:
@@ -233,64 +238,29 @@ class Pass:
         looks = self._looks()
         return bool(looks) and self._move_one_of(looks, at)
 
-    def _first_move(self, shares: Collection[int], at: float) -> bool:
-        """The next move of the heads of these shares, which might move; false where there is none.
+    def _first_head(self, shares: Collection[int]) -> int:
+        """The head that moves first of those of these shares, if it can: with it there is nothing to choose.
 
-        The same as ``_move`` for a pass that asks nobody, but no head is looked at that comes after the one that moves.
-        """
-        sorted_heads = self._sorted_heads(shares)
-        if sorted_heads is None:
-            return self._move(at)
-        inside, beyond = sorted_heads
-        state = self.state
-        for job in self._in_order(inside):
-            can = state.look(job)
-            if can & STARTS:
-                self._start_head(job, at)
-                return True
-            share = state.share_of[job]
-            if can & WAITS or not self._some_over(job):
-                state.settle(share, job, can)
-                continue
-            for victims in self._sets(job, Kind.CROSS):
-                self.make(Move(job, victims), at)
-                return True
-            state.unsettled.add(share)
-        for job in self._by_idle_assignment(beyond):
-            can = state.look(job)
-            if can & STARTS:
-                self._start_head(job, at)
-                return True
-            state.settle(state.share_of[job], job, can)
-        return False
-
-    def _sorted_heads(self, shares: Collection[int]) -> tuple[list[int], list[int]] | None:
-        """The heads of these shares inside their limits, and those beyond.
-
-        None where moves 1 and 3 are not all there is: where one may stop jobs of its own share or can never fit.
+        None of them (-1) where that takes a look at them all: where one may stop jobs of its own share or can never
+        fit.
         """
         if self.in_share_first:
-            return None
+            return _NONE
         state = self.state
+        times = state.submitted if state.choices.idle_assignment == "submitted" else state.runnable_since
         inside: list[int] = []
-        beyond: list[int] = []
+        first, first_time = _NONE, inf
         for share in shares:
             job = -state.line[share][-1][3]
             # of those that are settled but for room, what is known still holds
             reach = state.reach(job) if share in state.unsettled or share in state.owners else 0
             if reach == NEVER or (state.in_share[share] and self._may_preempt_own(job)):
-                return None
+                return _NONE
             if reach:
                 inside.append(job)
-            else:
-                beyond.append(job)
-        return inside, beyond
-
-    def _start_head(self, job: int, at: float) -> None:
-        state = self.state
-        state.unsettled.add(state.share_of[job])
-        state.start(job, at)
-        self.driver.started(job)
+            elif times[job] < first_time or (times[job] == first_time and job < first):
+                first, first_time = job, times[job]
+        return self._in_order(inside)[0] if inside else first
 
     def _move_one_of(self, looks: Looks, at: float) -> bool:
         move = self._next_move(looks)

@@ -676,22 +676,26 @@ class State:
         else:
             self.expectant.discard(share)
 
+    def settle_stuck(self, share: int) -> None:
+        """The share's head would have stopped others, had it found any: any end may help it, and who goes over."""
+        self.unsettled.discard(share)
+        self.tried.add(share)
+        self.needs[share] = ANY
+        self.owners.add(share)
+        if self.all_unsettle:
+            for settled in self.settled_on:
+                settled.add(share)
+            return
+        demand = self.demand[-self.line[share][-1][3]]
+        self._unsettle(share, demand)
+        for _, unit, _ in demand:
+            self.settled_on[unit].add(share)
+
     def settle_all(self) -> None:
         """No head has a move; those not settled yet would have stopped others, had they found any."""
         self.freed.clear()
-        self.tried.clear()
-        for share in self.unsettled:
-            self.needs[share] = ANY
-            if not self.all_unsettle:
-                demand = self.demand[-self.line[share][-1][3]]
-                self._unsettle(share, demand)
-                for _, unit, _ in demand:
-                    self.settled_on[unit].add(share)
-        if self.all_unsettle:
-            for settled in self.settled_on:
-                settled |= self.unsettled
-        self.owners |= self.unsettled
-        self.unsettled.clear()
+        for share in [*self.unsettled]:
+            self.settle_stuck(share)
 
     def _unsettle(self, share: int, demand: Demand) -> None:
         """The share's head asks for something else than its last one that was settled."""
