@@ -62,7 +62,7 @@ def watch(run: Run, job: int, at: float | None = None, chooser: Chooser | None =
     return witness.watched
 
 
-class _Witness(Chooser):
+class _Witness:
     """Passes on what the chooser says, and takes down what it means for one job."""
 
     clock: Clock
