@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import takewhile
 from math import floor, inf
+from operator import attrgetter
 from typing import Any, Final, Self
 
 from policy_engine.policy import Policy, ServiceEnvironment, Share, SharingStrategy, StuckReason
@@ -31,7 +32,7 @@ from policy_engine.scheduler.jobs import (
 )
 from policy_engine.scheduler.log import Kind, Log, Why
 from policy_engine.scheduler.moves import Chooser, Pass
-from policy_engine.scheduler.state import Phase, State
+from policy_engine.scheduler.state import SUBMIT, Phase, State
 from policy_engine.scheduler.victims import above_limit
 
 
@@ -89,8 +90,12 @@ def _collector_paused() -> Iterator[None]:
 
 
 # Members of an enumeration are slow to look up, and these are looked up for every event.
-SUBMITTED, STARTED, FINISHED, _DONE = Kind.SUBMITTED, Kind.STARTED, Kind.FINISHED, Why.FINISHED
-LAST = 1.7e308
+SUBMITTED: Final = Kind.SUBMITTED
+STARTED: Final = Kind.STARTED
+FINISHED: Final = Kind.FINISHED
+_DONE: Final = Why.FINISHED
+_NAME: Final = attrgetter("name")
+LAST: Final = 1.7e308
 """Seconds; nothing is later, and what never ends is at infinity."""
 REQUEUES: Final = 10_000
 """Jobs put back in line, while none comes, ends or keeps any work, after which a run is given up as endless."""
@@ -180,7 +185,7 @@ class Clock:
         """Job state time limits that run: (time, job, stuck since)."""
         self.stuck: dict[int, tuple[StuckReason, float]] = {}
         """Blocked jobs: the reason, and since when."""
-        submits = [job.submit for job in workload.jobs]
+        submits: list[float] = list(map(SUBMIT, workload.jobs))
         later = [number for number, job in enumerate(workload.jobs) if job.started is None]
         self.arrivals = sorted(later, key=submits.__getitem__)[::-1]
         """Jobs to come, the next one last."""
@@ -215,9 +220,9 @@ class Clock:
     def add(self, jobs: Sequence[Job]) -> None:
         """Make jobs known, in the order in which they are given; to submit them is another matter."""
         count, known = len(jobs), len(self.jobs)
-        self.number_of.update(zip([job.name for job in jobs], range(known, known + count), strict=True))
+        self.number_of.update(zip(map(_NAME, jobs), range(known, known + count), strict=True))
         self.state.add(jobs)
-        self.submit += [job.submit for job in jobs]
+        self.submit += map(SUBMIT, jobs)
         self.work_left += [inf if job.duration is None else job.duration for job in jobs]
         self.stamp += [0] * count
         self.work_from += [0.0] * count
@@ -243,8 +248,7 @@ class Clock:
         """Until nothing is to come, or ``until``."""
         due, arrivals, updates, limits, decisions = self.due, self.arrivals, self.updates, self.limits, self.decisions
         stamps, submit, ends_at, may_fail, rows = self.stamp, self.submit, self.ends_at, self.may_fail, self.rows
-        settle, at_once, watch = self.passes.settle, self.timing.queue_latency <= 0, self.watch
-        state, end = self.state, self.state.end
+        state, passes, at_once, watch = self.state, self.passes, self.timing.queue_latency <= 0, self.watch
         unsettled, freed, claims = state.unsettled, state.freed, state.claims
         until = min(self.until, LAST)
         coming = submit[arrivals[-1]] if arrivals else inf
@@ -272,7 +276,7 @@ class Clock:
                     elif may_fail[job]:
                         self._end(job)
                     else:
-                        end(job)
+                        state.end(job)
                         rows.append((at, FINISHED, job, -1, _DONE, None))
             if updates:
                 changed = self._update(at) or changed
@@ -284,7 +288,7 @@ class Clock:
                 changed = self._end_stuck(at) or changed
             if at_once or self._decision_due(at, changed):
                 if unsettled or claims or freed:
-                    settle(at)
+                    passes.settle(at)
                 if watch is not None:
                     watch(state, at)
         if self.until < inf:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, Final, Self
 
 from policy_engine.policy import Policy, SharingStrategy
@@ -34,6 +35,8 @@ ANY: Final = -(1 << 62)
 """Any end may do: even where more is used than there is (a lowered environment), it makes room to stop others."""
 _NO_KEY: Final = (0, 0.0, 0.0, 0)
 _NONE: Final = -1
+SUBMIT: Final = attrgetter("submit")
+"""Of many jobs in a row, this is had sooner than by a loop."""
 
 INSIDE: Final = 1
 """The job would leave its share within its own limit."""
@@ -60,7 +63,11 @@ class Phase(IntEnum):
 
 
 # Members of an enumeration are slow to look up, and these are looked up for every event.
-WAITING, RUNNING, STOPPING, CLAIMING, ENDED = list(Phase)[1:]
+WAITING: Final = Phase.WAITING
+RUNNING: Final = Phase.RUNNING
+STOPPING: Final = Phase.STOPPING
+CLAIMING: Final = Phase.CLAIMING
+ENDED: Final = Phase.ENDED
 
 
 class Claim:
@@ -218,8 +225,9 @@ class State:
         self.priority: list[int] = []
         self.submitted: list[float] = []
         self.runnable_since: list[float] = []
-        self.line_key: list[LineKey] = []
-        self.run_key: list[RunKey] = []
+        # a LineKey and a RunKey for each job; as Any, compiled code takes and stores them whole
+        self.line_key: list[Any] = []
+        self.run_key: list[Any] = []
         self.phase: list[Phase] = []
         self.preemptions: list[int] = []
         self.turns = 0
@@ -393,7 +401,7 @@ class State:
         default = self.choices.default_priority
         self.jobs += jobs
         self.priority += [default if job.priority is None else job.priority for job in jobs]
-        submitted = [job.submit for job in jobs]
+        submitted: list[float] = list(map(SUBMIT, jobs))
         self.submitted += submitted
         self.runnable_since += submitted
         self.line_key += [_NO_KEY] * len(jobs)
@@ -404,13 +412,13 @@ class State:
     def enqueue(self, job: int, place: float, turn: int = 0) -> None:
         """Put a job in its share's line at its place."""
         share = self.share_of[job]
-        key = (self.priority[job], -place, -turn, -job)
+        key: Any = (self.priority[job], -place, -turn, -job)
         self.line_key[job] = key
         self.phase[job] = WAITING
         line = self.line[share]
         insort(line, key)
         self.waiting.add(share)
-        if self.all_unsettle or line[-1] == key:
+        if self.all_unsettle or -line[-1][3] == job:
             self.unsettled.add(share)
 
     def requeue(self, job: int, at: float, *, preempted: bool) -> None:
@@ -432,7 +440,7 @@ class State:
         line = self.line[share]
         key = self.line_key[job]
         self.phase[job] = Phase.NEW
-        if line[-1] == key:
+        if -line[-1][3] == job:
             line.pop()
         else:
             del line[bisect_left(line, key)]
@@ -487,7 +495,7 @@ class State:
         phase = self.phase[job]
         if phase is WAITING:
             line = self.line[share]
-            if line[-1] == self.line_key[job]:
+            if -line[-1][3] == job:
                 line.pop()
                 self.line_key[job] = _NO_KEY
                 if not line:
@@ -495,7 +503,8 @@ class State:
             else:
                 self.dequeue(job)
         self.phase[job] = RUNNING
-        key = self.run_key[job] = (self.priority[job], -at, -self.submitted[job], -job)
+        key: Any = (self.priority[job], -at, -self.submitted[job], -job)
+        self.run_key[job] = key
         for cell, unit, count in self.demand[job]:
             self.now[cell] += count
             self.now_total[unit] += count
