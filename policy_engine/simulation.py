@@ -228,7 +228,8 @@ class Clock:
         self.work_from += [0.0] * count
         self.ends_at += [inf] * count
         self.times_out += [False] * count
-        self.may_fail += [job.timeout is not None or job.exit is not Exit.SUCCEEDED for job in jobs]
+        succeeded = Exit.SUCCEEDED
+        self.may_fail += [job.timeout is not None or job.exit is not succeeded for job in jobs]
         self.resumes += [False] * count
         self.placements += [0] * count
         self.short_of_capacity += [0.0] * count

@@ -412,11 +412,15 @@ class State:
     def enqueue(self, job: int, place: float, turn: int = 0) -> None:
         """Put a job in its share's line at its place."""
         share = self.share_of[job]
-        key: Any = (self.priority[job], -place, -turn, -job)
+        priority = self.priority[job]
+        key: Any = (priority, -place, -turn, -job)
         self.line_key[job] = key
         self.phase[job] = WAITING
         line = self.line[share]
-        insort(line, key)
+        if line and line[0][0] == priority and -place < line[0][1]:
+            line.insert(0, key)  # as most do, after all that wait
+        else:
+            insort(line, key)
         self.waiting.add(share)
         if self.all_unsettle or -line[-1][3] == job:
             self.unsettled.add(share)
