@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 
 @contextmanager
@@ -27,3 +28,11 @@ def paused_to_the_end() -> Iterator[None]:
             yield
         finally:
             gc.freeze()
+
+
+_KEPT: Final[list[object]] = []
+
+
+def keep_to_the_end(thing: object) -> None:
+    """Let the thing outlive the command, so that nobody waits until it is taken apart; the one before it may go."""
+    _KEPT[:] = [thing]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -32,6 +33,9 @@ class Program(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = NAME, **settings: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit. The exceptions of click's own way to do that come out as ours."""
         given = sys.argv[1:] if args is None else list(args)
+        leave = _Leave()
+        if args is None:
+            atexit.register(leave)  # the first to register is the last to be called
         for stream in (sys.stdout, sys.stderr):
             # A name that the terminal's encoding has not got must not end a run.
             with contextlib.suppress(AttributeError):
@@ -40,7 +44,7 @@ class Program(click.Group):
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         settings["standalone_mode"] = False
         with _defects_in_one_line(debug="--debug" in given or bool(os.environ.get(DEBUG))):
-            code = self._exit_code(given, prog_name, settings)
+            code = leave.code = self._exit_code(given, prog_name, settings)
         sys.exit(code)
 
     def _exit_code(self, args: Sequence[str], prog_name: str | None, settings: dict[str, Any]) -> int:
@@ -60,6 +64,23 @@ class Program(click.Group):
             return UNDECIDED
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED
+
+
+class _Leave:
+    """Ends the process when all is tidied up, but for what is in memory, which goes with it.
+
+    To take a long replay apart would take half as long as to write it.
+    """
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+
+    def __call__(self) -> None:
+        if self.code is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(self.code)
 
 
 def complain(line: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from policy_engine.collector import paused_to_the_end
+from policy_engine.collector import keep_to_the_end, paused_to_the_end
 from policy_engine.commands.options import policy_options, progress_bar, publish, report_options
 from policy_engine.commands.replays import (
     ANONYMISE,
@@ -101,6 +101,7 @@ def replay(
     if asked.anonymise:
         source, ready, jobs = anonymous(source, ready, jobs)
     replayed = _replayed(ready, jobs, asked)
+    keep_to_the_end(replayed)
     for remark in replayed.remarks:
         if remark.is_loss:
             complain(f"left out: {visible(remark.text)}")

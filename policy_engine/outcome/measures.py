@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 
 from policy_engine.collector import paused
@@ -202,7 +203,7 @@ def _of_numbers(tolls: Tolls, numbers: Sequence[int]) -> JobMeasures:
 
 
 def _of_tolls(tolls: Sequence[Toll]) -> JobMeasures:
-    waits = [wait for toll in tolls for wait in toll.waits]
+    waits = list(chain.from_iterable(toll.waits for toll in tolls))
     never_started = sum(toll.never_started for toll in tolls)
     return JobMeasures(
         jobs=len(waits) + never_started,
