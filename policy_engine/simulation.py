@@ -66,13 +66,13 @@ def simulate(
     Raises ValueError where a job or update names a share, job or instance type that does not exist, and where a job
     that finds no capacity is retried without end; TooManyMovesError where jobs stop each other without end.
     """
-    clock = Clock(policy, workload, choices or Choices(), chooser)
-    clock.watch = watch
-    try:
-        with _collector_paused():
+    with _collector_paused():
+        clock = Clock(policy, workload, choices or Choices(), chooser)
+        clock.watch = watch
+        try:
             clock.run()
-    except TooManyMovesError as error:
-        raise clock.endless(error) from None
+        except TooManyMovesError as error:
+            raise clock.endless(error) from None
     del clock.passes  # which refers to the clock: without the circle a run goes when nobody needs it any more
     return Run(policy, workload, clock.choices, clock.log, clock.at, clock.state)
 
