@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -36,6 +37,9 @@ class Program(click.Group):
         leave = _Leave()
         if args is None:
             atexit.register(leave)  # the first to register is the last to be called
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # it was closed before the program began
+                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end
         for stream in (sys.stdout, sys.stderr):
             # A name that the terminal's encoding has not got must not end a run.
             with contextlib.suppress(AttributeError):

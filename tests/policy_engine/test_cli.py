@@ -421,6 +421,32 @@ def test_a_full_disk_under_standard_output_is_one_line(folder: Path) -> None:
     assert (ran.returncode, ran.stderr) == (2, b"standard output: no space left on device\n")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_that_are_closed_change_no_verdict(folder: Path, closed: str) -> None:
+    command = f'exec "{sys.executable}" -m policy_engine verify policy.yaml failing.yaml {closed}'
+    ran = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, b"")
+    assert (b"nobody is stopped" in ran.stdout) is not closed.startswith(">")
+
+
+TIDYING = """
+import atexit, sys
+from policy_engine.cli import main
+from policy_engine.program import Program
+
+answer = Program._exit_code
+Program._exit_code = lambda *given: atexit.register(print, "tidied up", file=sys.stderr) and answer(*given)
+main()
+"""
+
+
+def test_what_a_command_registers_to_tidy_up_is_called_before_the_process_ends(folder: Path) -> None:
+    command = [sys.executable, "-c", TIDYING, "verify", "policy.yaml", "failing.yaml", "--format", "json"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, b"tidied up\n")
+    assert json.loads(ran.stdout)["verdict"] == "fails"
+
+
 def raising(error: BaseException) -> Callable[..., Any]:
     def raise_it(*_: object, **__: object) -> None:
         raise error
