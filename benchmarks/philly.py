@@ -159,6 +159,8 @@ def main() -> None:
     if given.fifo:
         fifo(given.fifo)
         return
+    simulate = import_module("policy_engine.simulation").simulate  # not at the top: SimPy's process loads none of it
+    print(f"engine {'pure Python' if hasattr(simulate, '__code__') else 'compiled'}, median of {given.runs}")
     with tempfile.TemporaryDirectory() as temporary:
         figures = measured(given.trace, Path(temporary), given.runs)
     missed = [name for name, most in FIGURES.items() if figures[name] > most]

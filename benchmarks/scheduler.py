@@ -353,7 +353,8 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": seconds, "peak_mb": peak, "answer": answer}))
         return
-    print(f"Python {platform.python_version()}, {platform.machine()}, median of {asked.rounds}")
+    engine = "pure Python" if hasattr(simulate, "__code__") else "compiled"
+    print(f"Python {platform.python_version()}, {platform.machine()}, engine {engine}, median of {asked.rounds}")
     met = [FIGURES[name](asked.jobs, asked.rounds) for name in asked.figures or ALWAYS]
     sys.exit(0 if all(met) else 1)
 

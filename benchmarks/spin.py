@@ -233,7 +233,8 @@ def main() -> None:
     if missing:
         sys.exit(f"{' and '.join(missing)} is not installed; Debian, Ubuntu: apt-get install spin gcc")
     versions = [_run(HERE, *command).partition("\n")[0] for command in (("spin", "-V"), ("gcc", "--version"))]
-    print(f"{'; '.join(versions)}; Python {platform.python_version()}; {asked.rounds} rounds")
+    engine = "pure Python" if hasattr(Space.explore, "__code__") else "compiled"
+    print(f"{'; '.join(versions)}; Python {platform.python_version()}, engine {engine}; {asked.rounds} rounds")
     for name in asked.models:
         if name not in MODELS:
             parser.error(f"no model {name!r}; there is {', '.join(MODELS)}")
