@@ -129,7 +129,7 @@ compiled: $(COMPILED)/.installed ## Build a wheel with the scheduler compiled in
 	@$(PIP) --python $(COMPILED)/bin/python install --no-deps --force-reinstall $(COMPILED)/wheel/*.whl
 	@mkdir -p dist && cp $(COMPILED)/wheel/*.whl dist
 
-# What builds it, what it needs, and the simulators that it is measured beside.
+# What builds it, what it needs, for pages too, and the simulators that it is measured beside.
 $(COMPILED)/.installed: $(VENV)/.created requirements-compiled.lock requirements-benchmarks.lock
 	@echo "installing requirements-compiled.lock and requirements-benchmarks.lock into $(COMPILED)"
 	@$(BIN)/python -m venv --clear --without-pip $(COMPILED)
@@ -149,7 +149,7 @@ lock: $(VENV)/.created ## Resolve the lock files anew (UPGRADE=--upgrade takes n
 	$(COMPILE) $(UPGRADE) pyproject.toml --all-extras --group build --group test --group lint \
 		--output-file requirements.lock
 	$(COMPILE) $(UPGRADE) --group benchmarks --constraint requirements.lock --output-file requirements-benchmarks.lock
-	$(COMPILE) $(UPGRADE) pyproject.toml --group compiled --constraint requirements.lock \
+	$(COMPILE) $(UPGRADE) pyproject.toml --extra html --group compiled --constraint requirements.lock \
 		--output-file requirements-compiled.lock
 	$(COMPILE) $(UPGRADE) --group sagemaker --output-file requirements-sagemaker.lock
 	$(COMPILE) $(UPGRADE) --group node --output-file requirements-node.lock
