@@ -23,8 +23,8 @@ from policy_engine.outcome import (
 )
 from policy_engine.policy import MAX_PRIORITY, Policy
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Timing, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import Run
 from policy_engine.simulation import simulate as run_workload
 from policy_engine.sources import Kind, Source, load

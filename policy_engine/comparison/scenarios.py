@@ -10,8 +10,8 @@ from policy_engine.comparison.workloads import Effect, Side, effects, side
 from policy_engine.errors import InputError, UndecidedError
 from policy_engine.expectations import Answer, Verdict, describe, judge_one
 from policy_engine.policy import Policy
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.workload.scenario import Scenario, jobs_named, shares_named
 
 

@@ -20,8 +20,8 @@ from policy_engine.policy import Policy, State
 from policy_engine.proving.showing import scenario_data, scenario_text
 from policy_engine.scheduler.bounds import Bounds
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Job, Timing, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.workload.durations import duration_text
 from policy_engine.workload.expected import JobExpectation
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from policy_engine.policy import JobStateTimeLimit, Policy, Share
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import (
     DeleteShare,
     Job,
@@ -17,7 +18,6 @@ from policy_engine.scheduler.jobs import (
     Workload,
 )
 from policy_engine.scheduler.log import Kind, Row, Why
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.scheduler.state import Phase
 from policy_engine.simulation import Clock
 

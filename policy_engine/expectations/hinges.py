@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from policy_engine.expectations.verdict import Verdict
 from policy_engine.scheduler.choices import CHOICES, Choices
-from policy_engine.scheduler.moves import Chooser, TooManyMovesError
+from policy_engine.scheduler.endless import TooManyMovesError
+from policy_engine.scheduler.moves import Chooser
 from policy_engine.simulation import Run, simulate
 
 MAX_EVENTS: Final = 1_000

@@ -12,8 +12,8 @@ from typing import Any, Final
 from policy_engine.explaining import explain
 from policy_engine.observing.holding import Held, held, held_scenario
 from policy_engine.policy import Policy
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.log import Event, Kind
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import Run, simulate
 from policy_engine.sources.live import HOLDING, WAITING, LiveQueue, describe_job, list_jobs, queue_snapshot
 from policy_engine.workload.history.batch import demand_of, mappings

@@ -14,7 +14,7 @@ from policy_engine.exploration.counterexample import Counterexample
 from policy_engine.exploration.relevance import answers
 from policy_engine.proving.question import Question, UnsettledError, with_answers
 from policy_engine.scheduler.choices import Choices
-from policy_engine.scheduler.moves import TooManyMovesError
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.simulation import simulate
 
 SECONDS: Final = 10.0

@@ -13,8 +13,8 @@ from policy_engine.exploration.counterexample import Counterexample, NotReplayed
 from policy_engine.exploration.explored import Bounds
 from policy_engine.proving.question import ALL, Question, UnsettledError, with_answers
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Job, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from policy_engine.workload.scenario import jobs_named
 

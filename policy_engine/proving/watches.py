@@ -16,8 +16,8 @@ from policy_engine.expectations.verdict import Answer
 from policy_engine.exploration.watch import Watch, preemptions
 from policy_engine.outcome import share_outcomes
 from policy_engine.scheduler.jobs import Workload
-from policy_engine.scheduler.log import Kind, Why
-from policy_engine.scheduler.moves import Move
+from policy_engine.scheduler.log import Kind
+from policy_engine.scheduler.moves import Move, reasons
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.simulation import Clock, Run
 from policy_engine.workload.expected import (
@@ -150,9 +150,7 @@ class Stops(_Watch):
             self.named = frozenset({wanted.job, *([wanted.by] if wanted.by else [])})
 
     def touches(self, state: State, move: Move) -> bool:
-        own = state.share_of[move.job]
-        whys = [(victim, Why.IN_SHARE if state.share_of[victim] == own else Why.CROSS_SHARE) for victim in move.victims]
-        return any(self._counts(state, victim, move.job, why) for victim, why in whys)
+        return any(self._counts(state, victim, move.job, why) for victim, why in reasons(state, move))
 
     def _counts(self, state: State, victim: int, by: int, why: str) -> bool:
         wanted, jobs = self.wanted, self.workload.jobs

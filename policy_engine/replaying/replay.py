@@ -15,8 +15,8 @@ from policy_engine.outcome.tolls import CHECKPOINT_SECONDS
 from policy_engine.policy import Policy
 from policy_engine.replaying.fitting import Fitted, fit
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Timing, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.scheduler.state import State
 from policy_engine.simulation import Run, simulate
 from policy_engine.workload.history import History

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol, Self
 
 from policy_engine.scheduler.bounds import Bounds, Misfit
 from policy_engine.scheduler.copying import copier
-from policy_engine.scheduler.endless import TooManyMovesError as TooManyMovesError  # importable from here too
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.log import Why
 from policy_engine.scheduler.state import ANY, INSIDE, NEVER, STARTS, WAITS, State
 from policy_engine.scheduler.victims import Kind, Search
@@ -69,6 +69,12 @@ class Rule:
         """The rule's choice alone."""
         chosen = search.chosen()
         return () if chosen is None else (chosen,)
+
+
+def reasons(state: State, move: Move) -> list[tuple[int, Why]]:
+    """Each victim of the move, and why it is stopped."""
+    own = state.share_of[move.job]
+    return [(v, Why.IN_SHARE if state.share_of[v] == own else Why.CROSS_SHARE) for v in move.victims]
 
 
 def ends_inside(state: State, job: int, victims: Sequence[int]) -> bool:
@@ -399,8 +405,7 @@ class Pass:
     def _preempt(self, move: Move, at: float) -> None:
         state, job = self.state, move.job
         state.dequeue(job)
-        share = state.share_of[job]
-        kinds = [(v, Why.IN_SHARE if state.share_of[v] == share else Why.CROSS_SHARE) for v in move.victims]
+        kinds = reasons(state, move)
         for victim in move.victims:
             state.begin_stop(victim)
         if self.driver.preempted(job, kinds):

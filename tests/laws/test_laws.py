@@ -9,8 +9,8 @@ import pytest
 
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Job, Terminate, UpdatePriority, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from tests.laws.laws import BrokenLawError
 from tests.laws.mutants import MUTANTS

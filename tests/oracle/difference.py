@@ -8,8 +8,8 @@ from typing import Any
 
 from policy_engine.outcome import job_outcomes
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError as FirstTooManyMovesError
 from policy_engine.scheduler.jobs import Exit, Job, Timing, Workload
-from policy_engine.scheduler.moves import TooManyMovesError as FirstTooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle.engine import TooManyMovesError
 from tests.oracle.engine import run as by_words

@@ -11,9 +11,9 @@ from policy_engine import UndecidedError, verify
 from policy_engine import simulation as clock
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Exit, Job, Workload
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle import engine as oracle
 from tests.policy_engine.command import folder, run, write

@@ -12,6 +12,7 @@ import pytest
 from policy_engine.endpoint.live_clock import LiveClock
 from policy_engine.policy import JobStateTimeLimit, Policy, StuckReason
 from policy_engine.scheduler.choices import Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import (
     DeleteShare,
     Job,
@@ -24,7 +25,6 @@ from policy_engine.scheduler.jobs import (
     Workload,
 )
 from policy_engine.scheduler.log import Kind, Row, Why
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle.generator import Scenario, scenario
 from tests.policy_engine.endless import CIRCLE, HALVES, OVER_COMMITTED, PAIR, TAKING_BACK

@@ -10,8 +10,8 @@ import pytest
 
 from policy_engine.explaining import About, Because, Diagnosis, Explanation, Reason, What, explain
 from policy_engine.outcome import last_rows, state_after
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.log import Kind
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import Run, simulate
 from tests.oracle.engine import Clock
 from tests.oracle.generator import Scenario, scenario

@@ -8,8 +8,8 @@ from typing import Any
 from policy_engine.exploration.relevance import answers, matters
 from policy_engine.policy import Policy
 from policy_engine.scheduler.choices import CHOICES, Choices
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.simulation import simulate
 from tests.oracle.generator import scenario
 

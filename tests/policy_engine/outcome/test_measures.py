@@ -13,8 +13,8 @@ from policy_engine.outcome import ShareOutcome, Waits, job_outcomes, queue_outco
 from policy_engine.outcome.claims import Claims
 from policy_engine.outcome.ledger import Ledger
 from policy_engine.outcome.measures import JobMeasures, Lost, PairMeasures, measure, team_measures
+from policy_engine.scheduler.endless import TooManyMovesError
 from policy_engine.scheduler.jobs import Exit, Job, Timing, Workload
-from policy_engine.scheduler.moves import TooManyMovesError
 from policy_engine.scheduler.state import Phase, State
 from policy_engine.simulation import Run, simulate
 from tests.oracle.generator import Scenario, scenario
